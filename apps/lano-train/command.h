@@ -1,0 +1,13 @@
+// The words of `lano` that need LibTorch. No LibTorch type crosses this header.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lano::cli {
+
+void add_train(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_system(CLI::App& app);
+
+}  // namespace lano::cli

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "command.h"
+#include "train/evaluation.h"
+#include "torch_threads.h"
+
+namespace lano::cli {
+namespace {
+
+struct Options {
+  std::string model, data, split = "test";
+  bool json = false;
+  int threads = 0;
+};
+
+void print_line(const char* label, const nlohmann::json& s) {
+  fmt::print("{:<22} mean {:.4e}  deviation {:.2e}  median {:.4e}  95 % {:.4e}  worst {:.4e}\n", label,
+             s["mean"].get<double>(), s["deviation"].get<double>(), s["median"].get<double>(), s["q95"].get<double>(),
+             s["maximum"].get<double>());
+}
+
+void run(const Options& o) {
+  use_threads(o.threads);
+  TrainedModel trained = load_trained_model(o.model);
+  const DatasetReader reader(o.data);
+  check_fits(trained.file.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
+  const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
+  const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  const nlohmann::json result = to_json(evaluation);
+  if (o.json) {
+    fmt::print("{}\n", result.dump());
+    return;
+  }
+  fmt::print("{} on {} ({} samples of {}, split {})\n", o.model, o.data, samples.count,
+             shape_text(reader.description().shape), o.split);
+  print_line("relative L2", result["relative_l2"]);
+  if (result.contains("relative_h1")) print_line("relative L2, gradient", result["relative_h1"]);
+  print_line("largest error", result["max_error"]);
+  fmt::print("prediction             {:.2f} ms a sample\n", 1e3 * evaluation.seconds / static_cast<double>(samples.count));
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("eval", "judge a model on a dataset");
+  command->add_option("model", o->model, "the model file")->required();
+  command->add_option("--data", o->data, "the dataset file")->required();
+  command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
+  command->add_flag("--json", o->json, "one JSON object with every sample's error");
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->footer("Example: lano eval runs/darcy/model.safetensors --data darcy.h5 --split test");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace lano::cli

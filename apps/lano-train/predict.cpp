@@ -1,0 +1,209 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "command.h"
+#include "core/error.h"
+#include "data/npy.h"
+#include "report/vtk.h"
+#include "train/trained_model.h"
+#include "torch_threads.h"
+
+namespace lano::cli {
+namespace {
+
+struct Options {
+  std::string model, data, input, coords, out, split = "all";
+  std::vector<std::int64_t> samples;
+  bool force = false;
+  int threads = 0;
+};
+
+struct Query {
+  SetDescription set;
+  Samples samples;
+};
+
+Query from_dataset(const Options& o, const ModelFile& model) {
+  const DatasetReader reader(o.data);
+  check_fits(model.set, reader.description(), fmt::format("predicting from '{}'", o.data));
+  const auto ids = o.samples.empty() ? reader.indices(std::string_view(o.split)) : o.samples;
+  if (ids.empty()) fail_usage("predicting", "at least one sample", fmt::format("none in split '{}'", o.split));
+  return {reader.description(), reader.read(ids)};
+}
+
+void check_finite(const std::vector<float>& values, const std::string& doing) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) fail(doing, "finite numbers", fmt::format("{} at value {}", values[i], i));
+  }
+}
+
+// [shape..., channels] or [S, shape..., channels]; the channel axis may be left out where there is one channel.
+// Returns S and reduces `shape` to the mesh.
+std::int64_t strip_shape(Shape& shape, std::size_t axes, std::int64_t channels, const std::string& doing) {
+  const Shape given = shape;
+  if (!shape.empty() && shape.size() > axes && shape.back() == channels && (channels > 1 || shape.size() > axes + 1)) shape.pop_back();
+  std::int64_t samples = 1;
+  if (shape.size() == axes + 1) {
+    samples = shape.front();
+    shape.erase(shape.begin());
+  }
+  if (shape.size() != axes || samples < 1) {
+    fail(doing, fmt::format("an array [samples, {} axes, {} channels]", axes, channels), shape_text(given));
+  }
+  return samples;
+}
+
+Query from_arrays(const Options& o, const ModelFile& model) {
+  const std::string doing = fmt::format("predicting from '{}'", o.input.empty() ? o.coords : o.input);
+  Query query{model.set, {}};
+  const std::size_t axes = model.set.geometry == Geometry::points ? 1 : model.set.shape.size();
+  Samples& s = query.samples;
+  if (!o.input.empty()) {
+    NumpyArray input = read_numpy(o.input, "");
+    check_finite(input.values, doing);
+    s.count = strip_shape(input.shape, axes, model.set.input_channels(), doing);
+    query.set.shape = input.shape;
+    s.input = std::move(input.values);
+    if (static_cast<std::int64_t>(s.input.size()) != s.count * query.set.points() * model.set.input_channels()) {
+      fail(doing, fmt::format("{} input channels", model.set.input_channels()), shape_text(input.shape));
+    }
+  } else if (model.set.input_channels() > 0) {
+    fail_usage("predicting", "--input or --data: this model takes input fields", "none");
+  }
+  if (!o.coords.empty()) {
+    NumpyArray coords = read_numpy(o.coords, "");
+    check_finite(coords.values, doing);
+    if (coords.shape.size() < 2 || coords.shape.back() != model.set.dims()) {
+      fail(doing, fmt::format("coordinates with {} numbers a point in the last axis", model.set.dims()), shape_text(coords.shape));
+    }
+    Shape shape = coords.shape;
+    shape.pop_back();
+    const std::int64_t sets = shape.size() == axes + 1 ? shape.front() : 1;
+    if (shape.size() == axes + 1) shape.erase(shape.begin());
+    if (o.input.empty()) {
+      query.set.shape = shape;
+      s.count = sets;
+    }
+    if (shape != query.set.shape || (sets != 1 && sets != s.count)) {
+      fail(doing, fmt::format("coordinates of {} samples of {}", s.count, shape_text(query.set.shape)), shape_text(coords.shape));
+    }
+    s.shared_coordinates = sets == 1 && s.count != 1;
+    s.coordinates = std::move(coords.values);
+  } else {
+    if (model.coordinates.empty() || query.set.shape != model.set.shape) {
+      fail_usage(doing, fmt::format("the training grid {} or --coords", shape_text(model.set.shape)), shape_text(query.set.shape),
+                 "give the coordinates of your points with --coords FILE.npy");
+    }
+    s.shared_coordinates = s.count != 1;
+    s.coordinates = model.coordinates;
+  }
+  s.points = query.set.points();
+  for (std::int64_t i = 0; i < s.count; ++i) s.ids.push_back(i);
+  return query;
+}
+
+std::span<const float> part(const std::vector<float>& values, std::int64_t index, std::int64_t size) {
+  return std::span(values).subspan(static_cast<std::size_t>(index * size), static_cast<std::size_t>(size));
+}
+
+void write_h5(const std::string& path, const Query& q, const std::vector<float>& prediction) {
+  SetDescription set = q.set;
+  set.generator = nlohmann::json{{"program", "lano predict"}}.dump();
+  const Samples& s = q.samples;
+  std::span<const float> shared;
+  if (s.shared_coordinates) shared = s.coordinates;
+  DatasetWriter writer(path, set, std::vector<Split>(static_cast<std::size_t>(s.count), Split::test), shared);
+  for (std::int64_t i = 0; i < s.count; ++i) {
+    const auto coords = s.shared_coordinates ? std::span<const float>() : part(s.coordinates, i, s.points * set.dims());
+    writer.write(i, coords, part(s.input, i, s.points * set.input_channels()),
+                 part(prediction, i, s.points * set.output_channels()));
+  }
+  writer.commit();
+}
+
+std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which) {
+  std::vector<float> out;
+  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels)) out.push_back(values[i]);
+  return out;
+}
+
+// One file a sample; with several samples the name gets the sample's number.
+void write_vtk_files(const std::filesystem::path& path, const Query& q, const std::vector<float>& prediction) {
+  const Samples& s = q.samples;
+  for (std::int64_t i = 0; i < s.count; ++i) {
+    std::filesystem::path to = path;
+    if (s.count > 1) to.replace_filename(fmt::format("{}-{:04}{}", path.stem().string(), s.ids[static_cast<std::size_t>(i)], path.extension().string()));
+    std::vector<std::vector<float>> columns;
+    std::vector<std::string> names;
+    const auto add = [&](std::span<const float> values, const std::vector<FieldInfo>& fields) {
+      for (std::size_t c = 0; c < fields.size(); ++c) {
+        columns.push_back(channel(values, static_cast<std::int64_t>(fields.size()), static_cast<std::int64_t>(c)));
+        names.push_back(fields[c].name);
+      }
+    };
+    add(part(s.input, i, s.points * q.set.input_channels()), q.set.input);
+    add(part(prediction, i, s.points * q.set.output_channels()), q.set.output);
+    std::vector<VtkField> fields;
+    for (std::size_t c = 0; c < columns.size(); ++c) fields.push_back({names[c], columns[c]});
+    write_vtk(to, q.set, part(s.coordinates, s.shared_coordinates ? 0 : i, s.points * q.set.dims()), fields);
+  }
+}
+
+void run(const Options& o) {
+  use_threads(o.threads);
+  const std::filesystem::path out(o.out);
+  const std::string kind = out.extension().string();
+  if (kind != ".h5" && kind != ".npy" && kind != ".vts" && kind != ".vtu") {
+    fail_usage("predicting", "--out ending in .h5, .npy, .vts or .vtu", fmt::format("'{}'", o.out));
+  }
+  if (!o.force && std::filesystem::exists(out)) {
+    fail(fmt::format("writing '{}'", o.out), "a new file", "one that exists", "choose another --out, or add --force");
+  }
+  TrainedModel trained = load_trained_model(o.model);
+  if (o.data.empty() == (o.input.empty() && o.coords.empty())) {
+    fail_usage("predicting", "either --data, or --input and --coords", o.data.empty() ? "neither" : "both");
+  }
+  const Query query = o.data.empty() ? from_arrays(o, trained.file) : from_dataset(o, trained.file);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<float> prediction = predict(*trained.model, trained.file.normaliser, query.set, query.samples, 8);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (kind == ".npy") {
+    Shape shape{query.samples.count};
+    shape.insert(shape.end(), query.set.shape.begin(), query.set.shape.end());
+    shape.push_back(query.set.output_channels());
+    write_npy(out, shape, prediction);
+  } else if (kind == ".h5") {
+    write_h5(o.out, query, prediction);
+  } else {
+    write_vtk_files(out, query, prediction);
+  }
+  const auto count = static_cast<double>(query.samples.count);
+  fmt::print("{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, query.samples.count,
+             shape_text(query.set.shape), 1e3 * seconds / count, count * static_cast<double>(query.samples.points) / seconds);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("predict", "use a model: fields out, as .h5, .npy, .vts or .vtu");
+  command->add_option("model", o->model, "the model file")->required();
+  command->add_option("--data", o->data, "a dataset file to take inputs from");
+  command->add_option("--split", o->split, "with --data: train, validation, test or all")->capture_default_str();
+  command->add_option("--sample", o->samples, "with --data: these samples only (repeatable)");
+  command->add_option("--input", o->input, "input fields as .npy: [shape...] or [samples, shape..., channels]");
+  command->add_option("--coords", o->coords, "coordinates as .npy [shape..., dims]; the training grid needs none");
+  command->add_option("--out", o->out, "the file to write; its ending chooses the format")->required();
+  command->add_flag("--force", o->force, "replace an existing file");
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->footer(
+      "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --split test --out prediction.h5\n"
+      "Example: lano predict runs/darcy/model.safetensors --input a.npy --out u.npy\n"
+      "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --sample 3 --out sample3.vts   (ParaView)");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace lano::cli

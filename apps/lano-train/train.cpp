@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "command.h"
+#include "core/error.h"
+#include "core/progress.h"
+#include "train/trainer.h"
+#include "torch_threads.h"
+
+namespace lano::cli {
+namespace {
+
+struct Options {
+  std::string config, data, out = "runs/latest";
+  std::vector<std::string> overrides;
+  bool resume = false, keys = false;
+  int threads = 0;
+};
+
+void print_keys() {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  for (const Schema::Key& key : schema.keys()) fmt::print("{:<28} {}: {}\n", key.name, key.type, key.help);
+  fmt::print("\nDefaults:\n\n{}", schema.to_toml());
+}
+
+// The report is drawn by `lano`, which this program replaces itself with.
+void draw_report(const std::string& folder) {
+  std::error_code error;
+  const auto program = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lano").string();
+  std::fflush(stdout);
+  ::execl(program.c_str(), "lano", "report", folder.c_str(), static_cast<char*>(nullptr));
+  fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program);
+}
+
+void run(const Options& o) {
+  if (o.keys) return print_keys();
+  use_threads(o.threads);
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  const std::filesystem::path folder(o.out);
+  if (o.resume && o.config.empty()) {
+    schema.load(folder / "config.toml");
+  } else if (!o.config.empty()) {
+    schema.load(o.config);
+  }
+  if (!o.data.empty()) config.data = o.data;
+  for (const std::string& assignment : o.overrides) schema.override_with(assignment);
+  if (!o.resume && std::filesystem::exists(folder / "config.toml")) {
+    fail(fmt::format("training into '{}'", o.out), "a new folder", "a run that is already there",
+         "choose another --out, or add --resume to go on with it");
+  }
+  const TrainResult result = train(config, folder, o.resume);
+  fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
+             duration_text(result.seconds), result.best_epoch, result.epochs);
+  if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
+  if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
+  fmt::print("model: {}\n", (folder / "model.safetensors").string());
+  draw_report(o.out);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
+  command->add_option("--config", o->config, "a TOML recipe, e.g. configs/darcy/laptop.toml");
+  command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
+  command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
+  command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
+  command->add_flag("--resume", o->resume, "go on from the checkpoint in --out");
+  command->add_flag("--keys", o->keys, "list every key with its meaning and default");
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");
+  command->callback([o] { run(*o); });
+}
+
+}  // namespace lano::cli

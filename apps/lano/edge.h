@@ -1,0 +1,15 @@
+// The edge of both programs: exceptions become one sentence on stderr and an exit code, 1 for failed work, 2 for wrong usage.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace lano::cli {
+
+// Parses and runs; returns the exit code.
+int run_at_edge(CLI::App& app, int argc, char** argv);
+
+// Common start of a program: a full disk or file-size limit is reported by write errors, not by a signal.
+void prepare_process();
+
+}  // namespace lano::cli

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "command.h"
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/threads.h"
+#include "data/generation.h"
+#include "pde/darcy_problem.h"
+
+namespace lano::cli {
+namespace {
+
+struct Options {
+  std::string benchmark, out;
+  std::int64_t train = 1000, test = 200, seed = 0, resolution = 421, stride = 5;
+  double validation = 0.1;
+  int threads = 0;
+  bool force = false;
+};
+
+const std::vector<std::string> kBenchmarks{"darcy"};
+
+void run(const Options& o) {
+  if (std::find(kBenchmarks.begin(), kBenchmarks.end(), o.benchmark) == kBenchmarks.end()) {
+    fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(kBenchmarks, ", ")),
+               fmt::format("'{}'", o.benchmark), fmt::format("did you mean '{}'?", nearest(o.benchmark, kBenchmarks)));
+  }
+  const std::string out = o.out.empty() ? o.benchmark + ".h5" : o.out;
+  refuse_to_overwrite(out, o.force);
+  set_thread_count(o.threads);
+  DarcyConfig config;
+  config.resolution = o.resolution;
+  config.stride = o.stride;
+  config.seed = static_cast<std::uint64_t>(o.seed);
+  const DarcyProblem problem(config);
+  generate_dataset(out, problem.describe(), make_splits(o.train, o.test, o.validation), problem.coordinates(),
+                   [&](std::int64_t i, std::span<float> input, std::span<float> output) { problem.make(i, input, output); });
+  fmt::print("{}: {} samples of {}\n", out, o.train + o.test, shape_text(problem.describe().shape));
+}
+
+}  // namespace
+
+void refuse_to_overwrite(const std::string& path, bool force) {
+  if (!force && std::filesystem::exists(path)) {
+    fail(fmt::format("writing '{}'", path), "a new file", "one that exists", "choose another --out, or add --force");
+  }
+}
+
+void add_generate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("generate", "make a benchmark's data set with its own solver, on every core");
+  command->add_option("benchmark", options->benchmark, "darcy")->required();
+  command->add_option("--out", options->out, "the file to write; default BENCHMARK.h5");
+  command->add_option("--train", options->train, "training samples, validation included")->capture_default_str();
+  command->add_option("--test", options->test, "test samples")->capture_default_str();
+  command->add_option("--validation", options->validation, "share of the training samples kept for validation")->capture_default_str();
+  command->add_option("--resolution", options->resolution, "cells an axis in the solve")->capture_default_str();
+  command->add_option("--stride", options->stride, "keep every stride-th point: 421 with 5 gives 85x85")->capture_default_str();
+  command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->threads, "0: all cores")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_flag("--force", options->force, "replace an existing file");
+  command->footer("Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace lano::cli

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "command.h"
+#include "core/error.h"
+#include "core/threads.h"
+#include "core/version.h"
+#include "data/dataset.h"
+#include "runtime/model_file.h"
+
+namespace lano::cli {
+namespace {
+
+std::string field_names(const std::vector<FieldInfo>& fields) {
+  std::string out;
+  for (const FieldInfo& field : fields) {
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", field.name, field.unit == "1" ? "" : " [" + field.unit + "]");
+  }
+  return out.empty() ? "none" : out;
+}
+
+void print_set(const SetDescription& d) {
+  fmt::print("  geometry     {} {}\n", geometry_name(d.geometry), shape_text(d.shape));
+  fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates), field_names(d.input),
+             field_names(d.output));
+  fmt::print("  made by      {}\n", d.generator);
+}
+
+void print_dataset(const std::string& path) {
+  const DatasetReader reader(path);
+  fmt::print("{}: dataset '{}', {} samples\n", path, reader.description().name, reader.size());
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    fmt::print("  {:<12} {}\n", split_name(split), reader.indices(split).size());
+  }
+  print_set(reader.description());
+}
+
+void print_model(const std::string& path) {
+  const ModelFile model = read_model_file(path);
+  fmt::print("{}: model '{}', {} parameters in {} tensors\n", path, model.architecture.value("name", "?"),
+             model.parameter_count(), model.weights.size());
+  fmt::print("  architecture {}\n  trained on   {}\n", model.architecture.dump(), model.set.name);
+  print_set(model.set);
+  fmt::print("  provenance   {}\n", model.provenance.dump());
+}
+
+void print_system() {
+  fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string program = (self.parent_path() / "lano-train").string();
+  if (!std::filesystem::exists(program)) {
+    fmt::print("training     not built (LibTorch)\n");
+    return;
+  }
+  std::fflush(stdout);
+  if (const pid_t child = ::fork(); child == 0) {
+    ::execl(program.c_str(), "lano-train", "system", static_cast<char*>(nullptr));
+    ::_exit(127);
+  } else {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (status != 0) throw Error("asking lano-train: expected its system report, found a failure; see the lines above");
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  struct Options {
+    std::string file;
+    bool system = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
+  command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
+  command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
+  command->footer("Example: lano info runs/darcy/model.safetensors");
+  command->callback([options] {
+    if (options->system) print_system();
+    if (options->file.empty()) {
+      if (!options->system) fail_usage("lano info", "a file or --system", "neither", "see 'lano info --help'");
+    } else if (options->file.ends_with(".safetensors")) {
+      print_model(options->file);
+    } else {
+      print_dataset(options->file);
+    }
+  });
+}
+
+}  // namespace lano::cli

@@ -1,0 +1,16 @@
+# Install: the program, and the torch-free libraries as an exported package, so that find_package(lano) gives
+# lano::core, lano::data, lano::runtime, ... to other projects.
+include(CMakePackageConfigHelpers)
+set(LANO_EXPORTED lano_core lano_normalise lano_metrics lano_data lano_pde lano_runtime lano_report)
+install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(folder core normalise metrics data pde runtime report)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
+    FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_file.h" EXCLUDE PATTERN "fftw.h" EXCLUDE)
+endforeach()
+set(LANO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/lano)
+install(EXPORT lanoTargets NAMESPACE lano:: DESTINATION ${LANO_CMAKE_DIR})
+configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/lanoConfig.cmake
+  INSTALL_DESTINATION ${LANO_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lanoConfig.cmake ${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake
+  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake DESTINATION ${LANO_CMAKE_DIR})

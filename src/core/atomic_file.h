@@ -1,0 +1,40 @@
+// Files that appear under their final name only when they are complete: written to a sibling temporary name, synced to
+// disk, renamed, and the folder synced. A failure or a kill leaves the old file, if any, untouched.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lano {
+
+// The temporary name for a final path, and its life: removed on destruction unless published. For writers such as HDF5
+// that open a path themselves.
+class PendingFile {
+ public:
+  explicit PendingFile(std::filesystem::path final_path);
+  ~PendingFile();
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+
+  const std::filesystem::path& temporary() const { return temporary_; }
+  const std::filesystem::path& final_path() const { return final_; }
+  void publish();  // sync, rename, sync the folder
+
+ private:
+  std::filesystem::path final_;
+  std::filesystem::path temporary_;
+  bool published_ = false;
+};
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// The whole file as bytes in a string; `doing` opens the error message.
+std::string read_file(const std::filesystem::path& path, std::string_view doing);
+
+// Creates the folder and its parents, or fails with one sentence.
+void make_folder(const std::filesystem::path& path);
+
+}  // namespace lano

@@ -1,0 +1,35 @@
+// Errors of the whole project, in one message form: what was being done, what was expected, what was found, what to do.
+// They are thrown anywhere and stop at the edges only: the command line, the C interface, the HTTP server.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace lano {
+
+// A failure of the work itself (bad file, wrong shape, full disk): exit code 1 at the command line.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The caller asked for something that does not exist (unknown key, unknown benchmark, bad flag): exit code 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty.
+std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
+                          std::string_view advice);
+
+[[noreturn]] void fail(std::string_view doing, std::string_view expected, std::string_view found,
+                       std::string_view advice = {});
+[[noreturn]] void fail_usage(std::string_view doing, std::string_view expected, std::string_view found,
+                             std::string_view advice = {});
+
+// The text of an errno value, for the `found` part.
+std::string errno_text(int error_number);
+
+}  // namespace lano

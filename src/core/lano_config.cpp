@@ -1,0 +1,154 @@
+#include "core/lano_config.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+json to_json_value(const ConfigValue& value) {
+  return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+ConfigValue to_config_value(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  return value.get<std::string>();
+}
+
+// max log(n_i/m_i) - min log(n_i/m_i): 0 for patches square in index.
+double aspect_spread(const std::vector<std::int64_t>& patches, const Shape& shape) {
+  double least = 1e300, most = -1e300;
+  for (std::size_t a = 0; a < patches.size(); ++a) {
+    const double extent = std::log(static_cast<double>(shape[a]) / static_cast<double>(patches[a]));
+    least = std::min(least, extent);
+    most = std::max(most, extent);
+  }
+  return most - least;
+}
+
+// Every way to write `agents` as m1 * m2 * ..., largest m1 first so that the first of equals wins.
+void factorise(std::int64_t agents, const Shape& shape, std::vector<std::int64_t>& prefix,
+               std::vector<std::int64_t>& best, double& best_spread) {
+  const std::size_t axis = prefix.size();
+  if (axis == shape.size()) {
+    if (agents != 1) return;
+    const double spread = aspect_spread(prefix, shape);
+    if (spread < best_spread - 1e-12) {
+      best_spread = spread;
+      best = prefix;
+    }
+    return;
+  }
+  for (std::int64_t m = std::min(agents, shape[axis]); m >= 1; --m) {
+    if (agents % m != 0) continue;
+    prefix.push_back(m);
+    factorise(agents / m, shape, prefix, best, best_spread);
+    prefix.pop_back();
+  }
+}
+
+}  // namespace
+
+void bind_lano_config(Schema& schema, LanoConfig& c) {
+  schema.bind("model.layers", c.layers, "number of agent-attention blocks, L");
+  schema.bind("model.heads", c.heads, "attention heads, H");
+  schema.bind("model.width", c.width, "channels of the hidden features, C; a multiple of heads");
+  schema.bind("model.agents", c.agents, "agent tokens, M");
+  schema.bind("model.ffn_ratio", c.ffn_ratio, "hidden width of the feed-forward network over C");
+  schema.bind<Bias>("model.bias", c.bias, {{"outer", Bias::outer}, {"sum", Bias::sum}, {"none", Bias::none}},
+                    "how four vectors make the bias matrices B1 and B2");
+  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values beside attention");
+  schema.bind<Agents>("model.agent_tokens", c.agent_tokens, {{"pooled", Agents::pooled}, {"latent", Agents::latent}},
+                      "agents pooled from the queries, or learned");
+  schema.bind<Pool>("model.pool", c.pool, {{"grid", Pool::grid}, {"sequence", Pool::sequence}},
+                    "agents pooled over patches of the grid, or over pieces of the point order");
+  schema.bind<Order>("model.order", c.order, {{"hilbert", Order::hilbert}, {"file", Order::file}},
+                     "order of a point cloud");
+  schema.bind<Position>("model.position", c.position,
+                        {{"coordinates", Position::coordinates}, {"reference", Position::reference}},
+                        "position features: coordinates, or distances to an 8x8 reference grid");
+  schema.bind<Decoder>("model.decoder", c.decoder, {{"linear", Decoder::linear}, {"mlp", Decoder::mlp}},
+                       "last map from features to fields");
+}
+
+void check_lano_config(const LanoConfig& c) {
+  const auto positive = [](const char* key, std::int64_t value) {
+    if (value < 1) fail_usage("reading the model's config", fmt::format("model.{} of at least 1", key), std::to_string(value));
+  };
+  positive("layers", c.layers);
+  positive("heads", c.heads);
+  positive("width", c.width);
+  positive("agents", c.agents);
+  positive("ffn_ratio", c.ffn_ratio);
+  if (c.width % c.heads != 0) {
+    fail_usage("reading the model's config", "model.width to be a multiple of model.heads",
+               fmt::format("{} and {}", c.width, c.heads));
+  }
+}
+
+std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape) {
+  std::vector<std::int64_t> best, prefix;
+  double best_spread = 1e300;
+  factorise(agents, shape, prefix, best, best_spread);
+  if (best.empty()) {
+    fail_usage("choosing the patch grid of the agents",
+               fmt::format("model.agents that factors into patches of a {} grid", shape_text(shape)),
+               std::to_string(agents), "take a power of two below the number of points, or model.pool=sequence");
+  }
+  return best;
+}
+
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set) {
+  LanoShape shape;
+  shape.dims = set.dims();
+  shape.input_channels = set.input_channels();
+  shape.output_channels = set.output_channels();
+  shape.axes = set.geometry == Geometry::points ? 0 : static_cast<std::int64_t>(set.shape.size());
+  if (shape.axes > 3) fail("making a LANO", "a grid of one, two or three axes", shape_text(set.shape));
+  const bool on_grid = shape.axes > 0 && config.pool == Pool::grid;
+  if (on_grid) shape.patches = choose_patches(config.agents, set.shape);
+  return shape;
+}
+
+json to_json(const LanoConfig& config, const LanoShape& shape) {
+  LanoConfig copy = config;
+  Schema schema;
+  bind_lano_config(schema, copy);
+  json out{{"name", "lano"},
+           {"dims", shape.dims},
+           {"input_channels", shape.input_channels},
+           {"output_channels", shape.output_channels},
+           {"axes", shape.axes},
+           {"patches", shape.patches}};
+  for (const Schema::Key& key : schema.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
+  return out;
+}
+
+void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
+  Schema schema;
+  bind_lano_config(schema, config);
+  try {
+    for (const Schema::Key& key : schema.keys()) {
+      const json& value = from.at(key.name.substr(key.name.find('.') + 1));
+      if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.dump());
+    }
+    shape.dims = from.at("dims");
+    shape.input_channels = from.at("input_channels");
+    shape.output_channels = from.at("output_channels");
+    shape.axes = from.at("axes");
+    shape.patches = from.at("patches").get<std::vector<std::int64_t>>();
+  } catch (const json::exception& error) {
+    fail("reading an architecture", "all sizes and switches of a LANO", error.what(), "the file is damaged");
+  }
+  check_lano_config(config);
+}
+
+}  // namespace lano

@@ -1,0 +1,55 @@
+// The switches and sizes of a LANO, as they stand in configs, in model files and in every engine that builds one.
+// Their meaning is in docs/model.md.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "core/config.h"
+#include "core/set_description.h"
+
+namespace lano {
+
+enum class Bias { outer, sum, none };
+enum class Agents { pooled, latent };
+enum class Pool { sequence, grid };
+enum class Order { hilbert, file };
+enum class Position { coordinates, reference };
+enum class Decoder { linear, mlp };
+
+struct LanoConfig {
+  std::int64_t layers = 8, heads = 8, width = 128, agents = 128, ffn_ratio = 2;  // L, H, C, M, r
+  Bias bias = Bias::outer;
+  bool dwc = true;
+  Agents agent_tokens = Agents::pooled;
+  Pool pool = Pool::grid;          // where the geometry has axes; point clouds always pool along their order
+  Order order = Order::hilbert;    // of point clouds
+  Position position = Position::coordinates;
+  Decoder decoder = Decoder::linear;
+};
+
+// What the data fix: set when a model is made, stored with it.
+struct LanoShape {
+  std::int64_t dims = 2, input_channels = 0, output_channels = 1;  // dx, da, du
+  std::int64_t axes = 2;                // of the grid or mesh; 0 for point clouds
+  std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
+};
+
+// Binds the switches as model.layers, model.heads, ... for TOML and --set.
+void bind_lano_config(Schema& schema, LanoConfig& config);
+
+// Fails with one sentence where sizes do not fit together (width not divisible by heads, ...).
+void check_lano_config(const LanoConfig& config);
+
+// The patch grid m1 x ... with product `agents` that is most nearly square in index on a mesh of `shape`: least spread of
+// log(n_i/m_i), m_i <= n_i, ties to the larger m1. Fails where no factorisation fits.
+std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape);
+
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set);
+
+// One object with "name": "lano" and all switches, sizes and data-fixed numbers.
+nlohmann::json to_json(const LanoConfig& config, const LanoShape& shape);
+void lano_from_json(const nlohmann::json& json, LanoConfig& config, LanoShape& shape);
+
+}  // namespace lano

@@ -1,0 +1,85 @@
+#include "core/set_description.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+json list_to_json(const std::vector<FieldInfo>& fields) {
+  json out = json::array();
+  for (const FieldInfo& field : fields) out.push_back({{"name", field.name}, {"unit", field.unit}});
+  return out;
+}
+
+std::vector<FieldInfo> list_from_json(const json& array) {
+  std::vector<FieldInfo> fields;
+  for (const json& field : array) fields.push_back({field.at("name"), field.at("unit")});
+  return fields;
+}
+
+}  // namespace
+
+json fields_to_json(const SetDescription& description) {
+  return {{"coordinates", list_to_json(description.coordinates)},
+          {"input", list_to_json(description.input)},
+          {"output", list_to_json(description.output)}};
+}
+
+void fields_from_json(const json& fields, SetDescription& description) {
+  description.coordinates = list_from_json(fields.at("coordinates"));
+  description.input = list_from_json(fields.at("input"));
+  description.output = list_from_json(fields.at("output"));
+}
+
+json to_json(const SetDescription& description) {
+  return {{"name", description.name},
+          {"geometry", std::string(geometry_name(description.geometry))},
+          {"shape", description.shape},
+          {"fields", fields_to_json(description)},
+          {"box", description.box},
+          {"time", description.time},
+          {"generator", description.generator}};
+}
+
+SetDescription set_description_from_json(const json& from) {
+  SetDescription description;
+  description.name = from.at("name");
+  description.geometry = parse_geometry(from.at("geometry").get<std::string>(), "reading a set description");
+  description.shape = from.at("shape").get<Shape>();
+  fields_from_json(from.at("fields"), description);
+  description.box = from.at("box").get<std::vector<double>>();
+  description.time = from.at("time").get<std::vector<double>>();
+  description.generator = from.at("generator");
+  return description;
+}
+
+bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vector<double>* spacing) {
+  const std::size_t axes = shape.size();
+  std::vector<std::int64_t> stride(axes, 1);
+  for (std::size_t a = axes; a-- > 1;) stride[a - 1] = stride[a] * shape[a];
+  const auto at = [&](std::int64_t point, std::size_t axis) {
+    return static_cast<double>(coordinates[point * static_cast<std::int64_t>(axes) + static_cast<std::int64_t>(axis)]);
+  };
+  std::vector<double> step(axes, 1.0), extent(axes, 0.0);
+  for (std::size_t a = 0; a < axes; ++a) {
+    if (shape[a] < 2) continue;
+    extent[a] = at((shape[a] - 1) * stride[a], a) - at(0, a);
+    step[a] = extent[a] / static_cast<double>(shape[a] - 1);
+    if (!(step[a] > 0)) return false;
+  }
+  // Float coordinates of a uniform grid stray from it by rounding only: 1e-5 of the extent is far above that and far
+  // below any intended stretching.
+  for (std::int64_t p = 0; p < element_count(shape); ++p) {
+    for (std::size_t a = 0; a < axes; ++a) {
+      const auto index = static_cast<double>(p / stride[a] % shape[a]);
+      if (std::abs(at(p, a) - (at(0, a) + index * step[a])) > 1e-5 * std::max(extent[a], 1e-30)) return false;
+    }
+  }
+  if (spacing != nullptr) *spacing = step;
+  return true;
+}
+
+}  // namespace lano

@@ -1,0 +1,46 @@
+// What a set of samples is about: geometry, fields and provenance, without the numbers. Written into dataset files and,
+// for the set a model was trained on, into model files; made by the benchmark problems and the importers.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace lano {
+
+struct FieldInfo {
+  std::string name;
+  std::string unit;  // "1" when dimensionless
+};
+
+struct SetDescription {
+  std::string name;
+  Geometry geometry = Geometry::grid;
+  Shape shape;                            // axes of the grid or mesh, row-major; [N] for point clouds
+  std::vector<FieldInfo> coordinates;     // dx entries
+  std::vector<FieldInfo> input;           // da entries, may be empty
+  std::vector<FieldInfo> output;          // du entries
+  std::vector<double> box;                // the physical domain: lower, upper for each axis; 2 dx numbers
+  std::vector<double> time;               // T output times, empty when steady
+  std::string generator;                  // JSON: program, parameters and seed, or the import's source
+
+  std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
+  std::int64_t input_channels() const { return static_cast<std::int64_t>(input.size()); }
+  std::int64_t output_channels() const { return static_cast<std::int64_t>(output.size()); }
+  std::int64_t points() const { return element_count(shape); }
+};
+
+// {"coordinates": [{"name": ..., "unit": ...}, ...], "input": [...], "output": [...]}
+nlohmann::json fields_to_json(const SetDescription& description);
+void fields_from_json(const nlohmann::json& json, SetDescription& description);
+
+nlohmann::json to_json(const SetDescription& description);
+SetDescription set_description_from_json(const nlohmann::json& json);
+
+// True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
+// (if not null) receives the step of each axis (1 for an axis of one point).
+bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vector<double>* spacing);
+
+}  // namespace lano

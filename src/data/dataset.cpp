@@ -1,0 +1,244 @@
+// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /split [S], /time [T]; attributes hold
+// the SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads one.
+#include "data/dataset.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "data/hdf5_file.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+Shape output_shape(const SetDescription& d, std::int64_t samples) {
+  if (d.time.empty()) return {samples, d.points(), d.output_channels()};
+  return {samples, static_cast<std::int64_t>(d.time.size()), d.points(), d.output_channels()};
+}
+
+Shape by_sample(Shape shape) {
+  shape[0] = 1;
+  return shape;
+}
+
+void check_finite(std::span<const float> values, const std::filesystem::path& path, const char* array,
+                  std::int64_t sample) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      fail(fmt::format("reading '{}'", path.string()), fmt::format("finite numbers in /{}", array),
+           fmt::format("{} in sample {} at value {}", values[i], sample, i),
+           "remove or mend that sample and import the set again");
+    }
+  }
+}
+
+void check_size(std::span<const float> values, std::int64_t expected, const char* what) {
+  if (static_cast<std::int64_t>(values.size()) != expected) {
+    fail("writing a sample", fmt::format("{} values of {}", expected, what), std::to_string(values.size()));
+  }
+}
+
+}  // namespace
+
+std::string_view split_name(Split split) {
+  switch (split) {
+    case Split::train: return "train";
+    case Split::validation: return "validation";
+    case Split::test: return "test";
+  }
+  return "?";
+}
+
+Split parse_split(std::string_view name) {
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    if (split_name(split) == name) return split;
+  }
+  fail_usage("choosing a split", "train, validation, test or all", fmt::format("'{}'", name));
+}
+
+std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share) {
+  if (train < 0 || test < 0 || train + test == 0 || validation_share < 0 || validation_share >= 1) {
+    fail_usage("splitting a set", "sizes of at least 0, not both 0, and a validation share in [0, 1)",
+               fmt::format("train {}, test {}, share {}", train, test, validation_share));
+  }
+  const auto validation = std::llround(validation_share * static_cast<double>(train));
+  std::vector<Split> splits(static_cast<std::size_t>(train - validation), Split::train);
+  splits.insert(splits.end(), static_cast<std::size_t>(validation), Split::validation);
+  splits.insert(splits.end(), static_cast<std::size_t>(test), Split::test);
+  return splits;
+}
+
+DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                             std::span<const float> shared_coordinates)
+    : pending_(path),
+      description_(std::move(description)),
+      written_(splits.size()),
+      shared_(!shared_coordinates.empty()),
+      file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
+  const SetDescription& d = description_;
+  const auto samples = static_cast<std::int64_t>(splits.size());
+  const Shape coords_shape{shared_ ? 1 : samples, d.points(), d.dims()};
+  file_->make_floats("coords", coords_shape, by_sample(coords_shape));
+  if (shared_) {
+    check_size(shared_coordinates, d.points() * d.dims(), "coordinates");
+    file_->write_rows("coords", 0, 1, shared_coordinates);
+  }
+  const Shape input_shape{samples, d.points(), d.input_channels()};
+  file_->make_floats("input", input_shape, by_sample(input_shape));
+  file_->make_floats("output", output_shape(d, samples), by_sample(output_shape(d, samples)));
+  std::vector<std::uint8_t> codes;
+  for (const Split split : splits) codes.push_back(static_cast<std::uint8_t>(split));
+  file_->write_bytes("split", codes);
+  if (!d.time.empty()) file_->write_doubles("time", d.time);
+  file_->set_attribute("format", "lano-dataset");
+  file_->set_attribute("format_version", std::to_string(kDatasetVersion));
+  file_->set_attribute("name", d.name);
+  file_->set_attribute("geometry", std::string(geometry_name(d.geometry)));
+  file_->set_attribute("shape", json(d.shape).dump());
+  file_->set_attribute("box", json(d.box).dump());
+  file_->set_attribute("fields", fields_to_json(d).dump());
+  file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
+}
+
+DatasetWriter::~DatasetWriter() = default;
+
+void DatasetWriter::write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
+                          std::span<const float> output) {
+  const SetDescription& d = description_;
+  check_size(coordinates, shared_ ? 0 : d.points() * d.dims(), "coordinates");
+  check_size(input, d.points() * d.input_channels(), "input");
+  check_size(output, element_count(by_sample(output_shape(d, 1))), "output");
+  const std::lock_guard lock(mutex_);
+  if (!shared_) file_->write_rows("coords", sample, 1, coordinates);
+  file_->write_rows("input", sample, 1, input);
+  file_->write_rows("output", sample, 1, output);
+  written_.at(static_cast<std::size_t>(sample)) = true;
+}
+
+void DatasetWriter::commit() {
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    if (!written_[i]) fail("finishing a dataset", fmt::format("all {} samples", written_.size()),
+                           fmt::format("sample {} not written", i));
+  }
+  file_->close();
+  pending_.publish();
+}
+
+DatasetReader::DatasetReader(const std::filesystem::path& path)
+    : path_(path), file_(std::make_unique<Hdf5File>(Hdf5File::open(path))) {
+  read_description();
+  check_arrays();
+}
+
+DatasetReader::~DatasetReader() = default;
+DatasetReader::DatasetReader(DatasetReader&&) noexcept = default;
+
+void DatasetReader::read_description() {
+  const std::string doing = fmt::format("reading '{}'", path_.string());
+  const auto format = file_->attribute("format");
+  if (!format || *format != "lano-dataset") {
+    fail(doing, "a LANO dataset (attribute format = lano-dataset)", "an HDF5 file of another kind",
+         "bring it in with 'lano import'");
+  }
+  const auto required = [&](const char* name) {
+    const auto text = file_->attribute(name);
+    if (!text) fail(doing, fmt::format("the attribute '{}'", name), "none", "make the file again");
+    return *text;
+  };
+  if (required("format_version") != std::to_string(kDatasetVersion)) {
+    fail(doing, fmt::format("format version {}", kDatasetVersion), required("format_version"), "use a newer lano");
+  }
+  try {
+    description_.name = required("name");
+    description_.geometry = parse_geometry(required("geometry"), doing);
+    description_.shape = json::parse(required("shape")).get<Shape>();
+    description_.box = json::parse(required("box")).get<std::vector<double>>();
+    fields_from_json(json::parse(required("fields")), description_);
+    description_.generator = required("generator");
+  } catch (const json::exception& error) {
+    fail(doing, "well-formed attributes shape, box and fields", error.what(), "make the file again");
+  }
+  if (file_->has("time")) description_.time = file_->read_doubles("time");
+}
+
+void DatasetReader::check_arrays() {
+  const std::string doing = fmt::format("reading '{}'", path_.string());
+  const SetDescription& d = description_;
+  const auto expect = [&](const char* name, const Shape& found, const Shape& expected) {
+    if (found != expected) fail(doing, fmt::format("/{} of shape {}", name, shape_text(expected)), shape_text(found),
+                                "make the file again");
+    if (!file_->is_number(name)) fail(doing, fmt::format("numbers in /{}", name), "another type", "make the file again");
+  };
+  for (const std::int64_t extent : d.shape) {
+    if (extent < 1 || extent > (std::int64_t{1} << 40)) fail(doing, "axes of at least one point", shape_text(d.shape));
+  }
+  const Shape input = file_->shape("input");
+  size_ = input.empty() ? 0 : input[0];
+  expect("input", input, {size_, d.points(), d.input_channels()});
+  const Shape coords = file_->shape("coords");
+  shared_ = !coords.empty() && coords[0] == 1 && size_ != 1;
+  expect("coords", coords, {shared_ ? 1 : size_, d.points(), d.dims()});
+  has_output_ = file_->has("output");
+  if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
+  const auto codes = file_->read_bytes("split");
+  if (static_cast<std::int64_t>(codes.size()) != size_) {
+    fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
+  }
+  for (const std::uint8_t code : codes) {
+    if (code > 2) fail(doing, "0, 1 or 2 in /split", std::to_string(code));
+    splits_.push_back(static_cast<Split>(code));
+  }
+}
+
+std::vector<std::int64_t> DatasetReader::indices(Split split) const {
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    if (splits_[i] == split) ids.push_back(static_cast<std::int64_t>(i));
+  }
+  return ids;
+}
+
+std::vector<std::int64_t> DatasetReader::indices(std::string_view split_or_all) const {
+  if (split_or_all != "all") return indices(parse_split(split_or_all));
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(size_));
+  for (std::int64_t i = 0; i < size_; ++i) ids[static_cast<std::size_t>(i)] = i;
+  return ids;
+}
+
+Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
+  const SetDescription& d = description_;
+  Samples samples;
+  samples.count = static_cast<std::int64_t>(ids.size());
+  samples.points = d.points();
+  samples.shared_coordinates = shared_;
+  samples.ids.assign(ids.begin(), ids.end());
+  const auto per_coords = static_cast<std::size_t>(d.points() * d.dims());
+  const auto per_input = static_cast<std::size_t>(d.points() * d.input_channels());
+  const auto per_output = static_cast<std::size_t>(has_output_ ? element_count(output_shape(d, 1)) : 0);
+  samples.coordinates.resize(per_coords * (shared_ ? 1 : ids.size()));
+  samples.input.resize(per_input * ids.size());
+  samples.output.resize(per_output * ids.size());
+  const auto read_one = [&](const char* name, std::vector<float>& to, std::size_t size, std::size_t slot,
+                            std::int64_t row, std::int64_t sample) {
+    const std::span<float> values = std::span(to).subspan(slot * size, size);
+    file_->read_rows(name, row, 1, values);
+    check_finite(values, path_, name, sample);
+  };
+  if (shared_) read_one("coords", samples.coordinates, per_coords, 0, 0, 0);
+  for (std::size_t slot = 0; slot < ids.size(); ++slot) {
+    const std::int64_t id = ids[slot];
+    if (id < 0 || id >= size_) {
+      fail(fmt::format("reading '{}'", path_.string()), fmt::format("a sample below {}", size_), std::to_string(id));
+    }
+    if (!shared_) read_one("coords", samples.coordinates, per_coords, slot, id, id);
+    read_one("input", samples.input, per_input, slot, id, id);
+    if (has_output_) read_one("output", samples.output, per_output, slot, id, id);
+  }
+  return samples;
+}
+
+}  // namespace lano

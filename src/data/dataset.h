@@ -1,0 +1,93 @@
+// The dataset file (HDF5, docs/formats.md): coordinates, input and output fields of S samples with their split and
+// provenance. The writer takes samples in any order and from any thread, and the file appears under its final name only
+// when it is complete. The reader checks structure on opening and finiteness on reading. Arrays are float32, row-major.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/atomic_file.h"
+#include "core/set_description.h"
+
+namespace lano {
+
+inline constexpr int kDatasetVersion = 1;
+
+enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
+
+std::string_view split_name(Split split);
+Split parse_split(std::string_view name);
+
+// `train` samples, of which the last `validation_share` (rounded) are for validation, then `test` samples.
+std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share = 0.1);
+
+class Hdf5File;
+
+class DatasetWriter {
+ public:
+  // shared_coordinates: one set of coordinates for all samples, given here as [N, dx]; else one with each sample.
+  DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                std::span<const float> shared_coordinates);
+  ~DatasetWriter();
+  DatasetWriter(const DatasetWriter&) = delete;
+  DatasetWriter& operator=(const DatasetWriter&) = delete;
+
+  // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]. Thread-safe.
+  void write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
+             std::span<const float> output);
+  void commit();  // fails unless every sample was written
+
+ private:
+  PendingFile pending_;
+  SetDescription description_;
+  std::vector<bool> written_;
+  bool shared_;
+  std::unique_ptr<Hdf5File> file_;
+  std::mutex mutex_;
+};
+
+// Samples in memory, in the order they were asked for.
+struct Samples {
+  std::int64_t count = 0, points = 0;
+  bool shared_coordinates = false;
+  std::vector<std::int64_t> ids;         // their indices in the file
+  std::vector<float> coordinates;        // [1 or count, N, dx]
+  std::vector<float> input;              // [count, N, da]
+  std::vector<float> output;             // [count, (T,) N, du]; empty where the file has none
+};
+
+class DatasetReader {
+ public:
+  explicit DatasetReader(const std::filesystem::path& path);
+  ~DatasetReader();
+  DatasetReader(DatasetReader&&) noexcept;
+
+  const std::filesystem::path& path() const { return path_; }
+  const SetDescription& description() const { return description_; }
+  std::int64_t size() const { return size_; }
+  bool shared_coordinates() const { return shared_; }
+  bool has_output() const { return has_output_; }
+  const std::vector<Split>& splits() const { return splits_; }
+  std::vector<std::int64_t> indices(Split split) const;
+  // The named split, or every sample for "all".
+  std::vector<std::int64_t> indices(std::string_view split_or_all) const;
+
+  Samples read(std::span<const std::int64_t> ids) const;
+
+ private:
+  void read_description();
+  void check_arrays();
+
+  std::filesystem::path path_;
+  std::unique_ptr<Hdf5File> file_;
+  SetDescription description_;
+  std::int64_t size_ = 0;
+  bool shared_ = false, has_output_ = false;
+  std::vector<Split> splits_;
+};
+
+}  // namespace lano

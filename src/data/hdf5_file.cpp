@@ -1,0 +1,249 @@
+#include "data/hdf5_file.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+// HDF5 prints its error stack by default; we collect its deepest useful description instead.
+void silence_hdf5() {
+  static std::once_flag once;
+  std::call_once(once, [] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
+}
+
+std::string hdf5_reason() {
+  std::string reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_DOWNWARD,
+      [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+        if (error->desc != nullptr && error->desc[0] != '\0') *static_cast<std::string*>(out) = error->desc;
+        return 0;
+      },
+      &reason);
+  // "file write failed: time = ..., error message = 'No space left on device', ..." : keep the message alone.
+  const std::string marker = "error message = '";
+  if (const auto at = reason.find(marker); at != std::string::npos) {
+    const auto start = at + marker.size();
+    reason = reason.substr(start, reason.find('\'', start) - start);
+  }
+  return reason.empty() ? "an HDF5 error" : reason;
+}
+
+std::vector<hsize_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+}  // namespace
+
+Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
+  if (this != &other) {
+    close();
+    closer_ = other.closer_;
+    id_ = other.release();
+  }
+  return *this;
+}
+
+herr_t Hdf5Handle::close() {
+  if (id_ < 0) return 0;
+  const hid_t id = release();
+  return closer_(id);
+}
+
+hid_t Hdf5Handle::release() {
+  const hid_t id = id_;
+  id_ = -1;
+  return id;
+}
+
+void Hdf5File::fail_reading(const std::string& expected, const std::string& found) const {
+  fail(fmt::format("reading '{}'", path_.string()), expected, found, "see docs/formats.md, or make the file again");
+}
+
+void Hdf5File::fail_writing(const std::string& what) const {
+  fail(fmt::format("writing '{}'", path_.string()), fmt::format("to write {}", what), hdf5_reason(),
+       "free space or choose another folder; what was there before is kept");
+}
+
+Hdf5File Hdf5File::create(const std::filesystem::path& path) {
+  silence_hdf5();
+  Hdf5File file(Hdf5Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose), path);
+  if (!file.file_) file.fail_writing("a new HDF5 file");
+  return file;
+}
+
+Hdf5File Hdf5File::open(const std::filesystem::path& path) {
+  silence_hdf5();
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) fail(doing, "a dataset file", "nothing at that path", "check the path");
+  if (std::filesystem::is_directory(path, error)) fail(doing, "a dataset file", "a folder", "name the .h5 file itself");
+  if (H5Fis_hdf5(path.c_str()) <= 0) {
+    fail(doing, "an HDF5 file", "another kind of file, or a damaged one",
+         "make it with 'lano generate', or bring your own arrays with 'lano import'");
+  }
+  Hdf5File file(Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose), path);
+  if (!file.file_) file.fail_reading("a whole HDF5 file", hdf5_reason());
+  return file;
+}
+
+bool Hdf5File::has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0; }
+
+Hdf5Handle Hdf5File::dataset(const std::string& name) const {
+  Hdf5Handle set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set) fail_reading(fmt::format("an array '{}'", name), has(name) ? "something else of that name" : "none");
+  return set;
+}
+
+Shape Hdf5File::shape(const std::string& name) const {
+  const Hdf5Handle set = dataset(name);
+  const Hdf5Handle space(H5Dget_space(set.get()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 0) fail_reading(fmt::format("a plain array '{}'", name), "another HDF5 object");
+  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+  return {dims.begin(), dims.end()};
+}
+
+bool Hdf5File::is_number(const std::string& name) const {
+  const Hdf5Handle set = dataset(name);
+  const Hdf5Handle type(H5Dget_type(set.get()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.get());
+  return kind == H5T_FLOAT || kind == H5T_INTEGER;
+}
+
+void Hdf5File::make_floats(const std::string& name, const Shape& shape, const Shape& chunk) {
+  const auto dims = extents(shape);
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+  const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (!chunk.empty() && element_count(shape) > 0) {
+    const auto chunk_dims = extents(chunk);
+    H5Pset_chunk(properties.get(), static_cast<int>(chunk_dims.size()), chunk_dims.data());
+  }
+  const Hdf5Handle set(H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
+                                  properties.get(), H5P_DEFAULT),
+                       H5Dclose);
+  if (!set) fail_writing(fmt::format("the array '{}' {}", name, shape_text(shape)));
+}
+
+namespace {
+
+// Selects `count` rows from `first` of the first axis; returns the file and memory spaces.
+std::pair<Hdf5Handle, Hdf5Handle> select_rows(hid_t set, std::int64_t first, std::int64_t count) {
+  Hdf5Handle file_space(H5Dget_space(set), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(file_space.get());
+  std::vector<hsize_t> block(static_cast<std::size_t>(rank)), start(static_cast<std::size_t>(rank), 0);
+  H5Sget_simple_extent_dims(file_space.get(), block.data(), nullptr);
+  block[0] = static_cast<hsize_t>(count);
+  start[0] = static_cast<hsize_t>(first);
+  H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr);
+  Hdf5Handle memory_space(H5Screate_simple(rank, block.data(), nullptr), H5Sclose);
+  return {std::move(file_space), std::move(memory_space)};
+}
+
+}  // namespace
+
+void Hdf5File::write_rows(const std::string& name, std::int64_t first, std::int64_t count,
+                          std::span<const float> values) {
+  if (values.empty()) return;
+  const Hdf5Handle set = dataset(name);
+  const auto [file_space, memory_space] = select_rows(set.get(), first, count);
+  if (H5Dwrite(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
+    fail_writing(fmt::format("rows of '{}'", name));
+  }
+}
+
+void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64_t count,
+                         std::span<float> values) const {
+  if (values.empty()) return;
+  const Hdf5Handle set = dataset(name);
+  const auto [file_space, memory_space] = select_rows(set.get(), first, count);
+  if (H5Sget_select_npoints(memory_space.get()) != static_cast<hssize_t>(values.size()) ||
+      H5Dread(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
+    fail_reading(fmt::format("readable rows in '{}'", name), hdf5_reason());
+  }
+}
+
+void Hdf5File::write_bytes(const std::string& name, std::span<const std::uint8_t> values) {
+  const hsize_t dims[] = {values.size()};
+  const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
+  const Hdf5Handle set(
+      H5Dcreate2(file_.get(), name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  if (!set || H5Dwrite(set.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail_writing(fmt::format("'{}'", name));
+  }
+}
+
+void Hdf5File::write_doubles(const std::string& name, std::span<const double> values) {
+  const hsize_t dims[] = {values.size()};
+  const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
+  const Hdf5Handle set(
+      H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  if (!set || H5Dwrite(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail_writing(fmt::format("'{}'", name));
+  }
+}
+
+std::vector<std::uint8_t> Hdf5File::read_bytes(const std::string& name) const {
+  std::vector<std::uint8_t> values(static_cast<std::size_t>(element_count(shape(name))));
+  const Hdf5Handle set = dataset(name);
+  if (!values.empty() && H5Dread(set.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
+  }
+  return values;
+}
+
+std::vector<double> Hdf5File::read_doubles(const std::string& name) const {
+  std::vector<double> values(static_cast<std::size_t>(element_count(shape(name))));
+  const Hdf5Handle set = dataset(name);
+  if (!values.empty() && H5Dread(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
+  }
+  return values;
+}
+
+void Hdf5File::set_attribute(const std::string& name, const std::string& text) {
+  const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), text.size() + 1);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Hdf5Handle attribute(
+      H5Acreate2(file_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  if (!attribute || H5Awrite(attribute.get(), type.get(), text.c_str()) < 0) {
+    fail_writing(fmt::format("attribute '{}'", name));
+  }
+}
+
+std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
+  if (H5Aexists(file_.get(), name.c_str()) <= 0) return std::nullopt;
+  const Hdf5Handle attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+  const Hdf5Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");
+  if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes it
+    char* raw = nullptr;
+    const Hdf5Handle memory_type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(memory_type.get(), H5T_VARIABLE);
+    H5Tset_cset(memory_type.get(), H5Tget_cset(type.get()));
+    if (H5Aread(attribute.get(), memory_type.get(), &raw) < 0 || raw == nullptr) {
+      fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());
+    }
+    std::string text(raw);
+    H5free_memory(raw);
+    return text;
+  }
+  std::string text(H5Tget_size(type.get()), '\0');
+  if (H5Aread(attribute.get(), type.get(), text.data()) < 0) {
+    fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());
+  }
+  text.resize(std::min(text.size(), text.find('\0')));
+  return text;
+}
+
+void Hdf5File::close() {
+  if (H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) < 0 || file_.close() < 0) fail_writing("its last blocks");
+}
+
+}  // namespace lano

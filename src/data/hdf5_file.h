@@ -1,0 +1,72 @@
+// The few HDF5 operations the project needs, with owned handles and our errors. Private to src/data.
+// HDF5's own thread safety is not assumed: callers serialise.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace lano {
+
+// An open identifier and the function that closes it.
+class Hdf5Handle {
+ public:
+  using Closer = herr_t (*)(hid_t);
+  Hdf5Handle() = default;
+  Hdf5Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(other.release()), closer_(other.closer_) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept;
+  ~Hdf5Handle() { close(); }
+  hid_t get() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  herr_t close();  // negative on failure
+  hid_t release();
+
+ private:
+  hid_t id_ = -1;
+  Closer closer_ = nullptr;
+};
+
+class Hdf5File {
+ public:
+  static Hdf5File create(const std::filesystem::path& path);
+  static Hdf5File open(const std::filesystem::path& path);  // read only
+
+  bool has(const std::string& name) const;
+  Shape shape(const std::string& name) const;
+  bool is_number(const std::string& name) const;
+
+  // A float32 (or uint8) array; chunk empty: contiguous.
+  void make_floats(const std::string& name, const Shape& shape, const Shape& chunk);
+  void write_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<const float> values);
+  void write_bytes(const std::string& name, std::span<const std::uint8_t> values);
+  void write_doubles(const std::string& name, std::span<const double> values);
+
+  // `count` rows of the first axis, from `first`.
+  void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
+  std::vector<std::uint8_t> read_bytes(const std::string& name) const;
+  std::vector<double> read_doubles(const std::string& name) const;
+
+  void set_attribute(const std::string& name, const std::string& text);
+  std::optional<std::string> attribute(const std::string& name) const;
+
+  void close();  // flushes; fails where the disk is full
+
+ private:
+  Hdf5File(Hdf5Handle file, std::filesystem::path path) : path_(std::move(path)), file_(std::move(file)) {}
+  Hdf5Handle dataset(const std::string& name) const;
+  [[noreturn]] void fail_reading(const std::string& expected, const std::string& found) const;
+  [[noreturn]] void fail_writing(const std::string& what) const;
+
+  std::filesystem::path path_;
+  Hdf5Handle file_;
+};
+
+}  // namespace lano

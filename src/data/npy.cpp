@@ -1,0 +1,227 @@
+// A .npy file is the magic "\x93NUMPY", a version, the length of a Python dict literal, the literal with the keys descr,
+// fortran_order and shape, and the raw array. The literal is read by looking for those three keys, no more.
+#include "data/npy.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+#include "core/nearest.h"
+
+namespace lano {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the readers assume a little-endian machine");
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+
+struct Header {
+  std::string descr;
+  bool fortran = false;
+  Shape shape;
+  std::size_t data_offset = 0;
+};
+
+// The text after "'key':" in the dict literal, with leading blanks removed.
+std::string_view value_after(std::string_view dict, std::string_view key, std::string_view doing) {
+  const auto at = dict.find(fmt::format("'{}':", key));
+  if (at == std::string_view::npos) fail(doing, fmt::format("'{}' in the NumPy header", key), "none", "");
+  dict.remove_prefix(at + key.size() + 3);
+  while (!dict.empty() && dict.front() == ' ') dict.remove_prefix(1);
+  return dict;
+}
+
+Shape parse_shape(std::string_view text, std::string_view doing) {
+  const auto close = text.find(')');
+  if (text.empty() || text.front() != '(' || close == std::string_view::npos) {
+    fail(doing, "a shape such as (2, 3) in the NumPy header", fmt::format("'{}'", text.substr(0, 20)), "");
+  }
+  Shape shape;
+  text = text.substr(1, close - 1);
+  while (true) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == ',')) text.remove_prefix(1);
+    if (text.empty()) break;
+    std::int64_t extent = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), extent);
+    if (result.ec != std::errc() || extent < 0) fail(doing, "whole numbers in the NumPy shape", std::string(text), "");
+    shape.push_back(extent);
+    text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+  }
+  return shape;
+}
+
+Header parse_header(std::string_view bytes, std::string_view doing) {
+  if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic) {
+    fail(doing, "a NumPy .npy file", "another kind of file, or a truncated one", "save it with numpy.save");
+  }
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  const bool wide = byte(6) >= 2;  // version 2 and 3 have a four-byte length
+  if (byte(6) < 1 || byte(6) > 3 || (wide && bytes.size() < 12)) fail(doing, ".npy version 1, 2 or 3", "another", "");
+  const std::size_t start = wide ? 12 : 10;
+  const std::size_t length =
+      byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
+  if (length > bytes.size() - start) fail(doing, "a whole NumPy header", "a truncated file", "copy the file again");
+  const std::string_view dict = bytes.substr(start, length);
+  Header header;
+  const std::string_view descr = value_after(dict, "descr", doing);
+  const auto quote = descr.size() > 1 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
+  if (quote == std::string_view::npos) fail(doing, "one plain number type", "a structured NumPy array", "save each field alone");
+  header.descr = std::string(descr.substr(1, quote - 1));
+  header.fortran = value_after(dict, "fortran_order", doing).starts_with("True");
+  header.shape = parse_shape(value_after(dict, "shape", doing), doing);
+  header.data_offset = start + length;
+  return header;
+}
+
+// Product of the extents, or a failure where it overflows.
+std::size_t checked_count(const Shape& shape, std::string_view doing) {
+  std::size_t count = 1;
+  for (const std::int64_t extent : shape) {
+    const auto e = static_cast<std::size_t>(extent);
+    if (e != 0 && count > std::numeric_limits<std::size_t>::max() / 16 / e) {
+      fail(doing, "a shape that fits in memory", shape_text(shape), "");
+    }
+    count *= e;
+  }
+  return count;
+}
+
+template <class T>
+void convert(std::string_view raw, std::vector<float>& out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<float>(value);
+  }
+}
+
+struct Type {
+  std::string_view descr;
+  std::size_t size;
+  void (*read)(std::string_view, std::vector<float>&);
+};
+
+constexpr Type kTypes[] = {
+    {"<f4", 4, convert<float>},         {"<f8", 8, convert<double>},        {"<i2", 2, convert<std::int16_t>},
+    {"<i4", 4, convert<std::int32_t>},  {"<i8", 8, convert<std::int64_t>},  {"<u2", 2, convert<std::uint16_t>},
+    {"<u4", 4, convert<std::uint32_t>}, {"<u8", 8, convert<std::uint64_t>}, {"|u1", 1, convert<std::uint8_t>},
+    {"|i1", 1, convert<std::int8_t>},   {"|b1", 1, convert<std::uint8_t>},
+};
+
+// Column-major to row-major.
+std::vector<float> to_row_major(const std::vector<float>& columns, const Shape& shape) {
+  std::vector<float> rows(columns.size());
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (float& value : rows) {
+    std::int64_t at = 0;
+    for (std::size_t a = shape.size(); a-- > 0;) at = at * shape[a] + index[a];
+    value = columns[static_cast<std::size_t>(at)];
+    for (std::size_t a = shape.size(); a-- > 0;) {
+      if (++index[a] < shape[a]) break;
+      index[a] = 0;
+    }
+  }
+  return rows;
+}
+
+struct ZipCloser {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+
+std::unique_ptr<zip_t, ZipCloser> open_zip(const std::filesystem::path& path, const std::string& doing) {
+  int error = 0;
+  std::unique_ptr<zip_t, ZipCloser> archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
+  if (!archive) {
+    if (!std::filesystem::exists(path)) fail(doing, "a file", "nothing at that path", "check the path");
+    fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one", "save it with numpy.savez");
+  }
+  return archive;
+}
+
+std::string entry_key(const char* name) {
+  std::string key = name != nullptr ? name : "";
+  if (key.ends_with(".npy")) key.resize(key.size() - 4);
+  return key;
+}
+
+bool is_npz(const std::filesystem::path& path) { return path.extension() == ".npz"; }
+
+}  // namespace
+
+NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
+  const Header header = parse_header(bytes, doing);
+  for (const Type& type : kTypes) {
+    if (type.descr != header.descr) continue;
+    const std::size_t count = checked_count(header.shape, doing);
+    const std::string_view raw = bytes.substr(header.data_offset);
+    if (raw.size() != count * type.size) {
+      fail(doing, fmt::format("{} bytes of data for shape {}", count * type.size, shape_text(header.shape)),
+           fmt::format("{}", raw.size()), "copy the file again");
+    }
+    NumpyArray array{header.shape, std::vector<float>(count)};
+    type.read(raw, array.values);
+    if (header.fortran && header.shape.size() > 1) array.values = to_row_major(array.values, header.shape);
+    return array;
+  }
+  fail(doing, "little-endian real numbers (float32, float64, integers)", fmt::format("NumPy type '{}'", header.descr),
+       "convert it with numpy.asarray(x, dtype='float32')");
+}
+
+std::vector<std::string> numpy_keys(const std::filesystem::path& path) {
+  if (!is_npz(path)) return {""};
+  const auto archive = open_zip(path, fmt::format("reading '{}'", path.string()));
+  std::vector<std::string> keys;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
+    keys.push_back(entry_key(zip_get_name(archive.get(), static_cast<zip_uint64_t>(i), 0)));
+  }
+  return keys;
+}
+
+NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key) {
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  if (!is_npz(path)) return parse_npy(read_file(path, "reading"), doing);
+  const std::vector<std::string> keys = numpy_keys(path);
+  const std::string wanted = key.empty() && keys.size() == 1 ? keys.front() : key;
+  const auto archive = open_zip(path, doing);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] != wanted) continue;
+    zip_stat_t stat;
+    if (zip_stat_index(archive.get(), i, 0, &stat) != 0) fail(doing, "a readable zip entry", "a damaged one", "");
+    const std::unique_ptr<zip_file_t, ZipCloser> file(zip_fopen_index(archive.get(), i, 0));
+    // The stated size is not trusted with memory: read in blocks and stop where the data stops.
+    std::string bytes;
+    std::string block(1 << 20, '\0');
+    zip_int64_t got = 0;
+    while (file && (got = zip_fread(file.get(), block.data(), block.size())) > 0) {
+      bytes.append(block, 0, static_cast<std::size_t>(got));
+    }
+    if (!file || got < 0 || bytes.size() != stat.size) {
+      fail(doing, fmt::format("a whole array '{}'", wanted), "a damaged zip entry", "copy the file again");
+    }
+    return parse_npy(bytes, fmt::format("reading '{}', array '{}'", path.string(), wanted));
+  }
+  fail_usage(doing, fmt::format("an array '{}'", key), fmt::format("the arrays {}", fmt::join(keys, ", ")),
+             fmt::format("did you mean '{}'?", nearest(key, keys)));
+}
+
+void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {
+  std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}", fmt::join(shape, ", "),
+                                 shape.size() == 1 ? "," : "");
+  // The header ends with a newline, and the data starts at a multiple of 64 bytes.
+  dict.append(63 - (10 + dict.size()) % 64, ' ').push_back('\n');
+  std::string bytes(kMagic);
+  bytes.append({'\x01', '\x00', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)});
+  bytes += dict;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  write_file_atomically(path, bytes);
+}
+
+}  // namespace lano

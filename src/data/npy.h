@@ -1,0 +1,32 @@
+// NumPy's array files: .npy (NEP 1, versions 1 to 3) and .npz (a zip of them, stored or deflated). Values are converted
+// to float32. Every length is checked before it is used; object arrays (pickles) are refused, nothing is executed.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace lano {
+
+struct NumpyArray {
+  Shape shape;
+  std::vector<float> values;  // row-major, whatever the order in the file
+};
+
+// One array from the bytes of a .npy file; `doing` opens error messages.
+NumpyArray parse_npy(std::string_view bytes, std::string_view doing);
+
+// The array of a .npy file, or the array `key` of a .npz file (the key may be empty where there is only one).
+NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key);
+
+// The keys of a .npz file; a single empty key for .npy.
+std::vector<std::string> numpy_keys(const std::filesystem::path& path);
+
+// Writes float32, version 1.0, C order, atomically.
+void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values);
+
+}  // namespace lano

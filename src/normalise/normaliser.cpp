@@ -1,0 +1,102 @@
+#include "normalise/normaliser.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+nlohmann::json map_to_json(const ChannelMap& map) { return {{"shift", map.shift()}, {"scale", map.scale()}}; }
+
+ChannelMap map_from_json(const nlohmann::json& json) {
+  return {json.at("shift").get<std::vector<double>>(), json.at("scale").get<std::vector<double>>()};
+}
+
+}  // namespace
+
+ChannelMap::ChannelMap(std::vector<double> shift, std::vector<double> scale)
+    : shift_(std::move(shift)), scale_(std::move(scale)) {
+  if (shift_.size() != scale_.size()) {
+    fail("making a normaliser", "as many scales as shifts",
+         std::to_string(scale_.size()) + " and " + std::to_string(shift_.size()));
+  }
+  for (std::size_t c = 0; c < scale_.size(); ++c) {
+    if (!std::isfinite(shift_[c]) || !std::isfinite(scale_[c]) || scale_[c] == 0) {
+      fail("making a normaliser", "finite shifts and finite scales other than 0",
+           "shift " + std::to_string(shift_[c]) + ", scale " + std::to_string(scale_[c]) + " in channel " +
+               std::to_string(c));
+    }
+  }
+}
+
+ChannelMap ChannelMap::identity(std::int64_t channels) {
+  const auto count = static_cast<std::size_t>(channels);
+  return {std::vector<double>(count, 0.0), std::vector<double>(count, 1.0)};
+}
+
+void ChannelMap::encode(std::span<const float> physical, std::span<float> network) const {
+  const std::size_t channels = shift_.size();
+  for (std::size_t i = 0; i < physical.size(); ++i) {
+    const std::size_t c = i % channels;
+    network[i] = static_cast<float>((static_cast<double>(physical[i]) - shift_[c]) / scale_[c]);
+  }
+}
+
+void ChannelMap::decode(std::span<const float> network, std::span<float> physical) const {
+  const std::size_t channels = shift_.size();
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    const std::size_t c = i % channels;
+    physical[i] = static_cast<float>(static_cast<double>(network[i]) * scale_[c] + shift_[c]);
+  }
+}
+
+ChannelStatistics::ChannelStatistics(std::int64_t channels)
+    : mean_(static_cast<std::size_t>(channels)), squares_(static_cast<std::size_t>(channels)) {}
+
+void ChannelStatistics::add(std::span<const float> values) {
+  const std::size_t channels = mean_.size();
+  if (channels == 0 || values.empty()) return;
+  const std::size_t points = values.size() / channels;
+  const auto n = static_cast<double>(points);
+  for (std::size_t c = 0; c < channels; ++c) {
+    // Two passes over the sample: its mean, then its squared deviations from it.
+    double mean = 0;
+    for (std::size_t p = 0; p < points; ++p) mean += values[p * channels + c];
+    mean /= n;
+    double squares = 0;
+    for (std::size_t p = 0; p < points; ++p) {
+      const double deviation = values[p * channels + c] - mean;
+      squares += deviation * deviation;
+    }
+    // Merge: the deviation between the two means carries the rest of the variance.
+    const double delta = mean - mean_[c];
+    squares_[c] += squares + delta * delta * count_ * n / (count_ + n);
+    mean_[c] += delta * n / (count_ + n);
+  }
+  count_ += n;
+}
+
+ChannelMap ChannelStatistics::map() const {
+  std::vector<double> scale(mean_.size(), 1.0);
+  for (std::size_t c = 0; c < scale.size(); ++c) {
+    const double deviation = count_ > 0 ? std::sqrt(squares_[c] / count_) : 0;
+    // Deviations at the level of float rounding of the mean are a constant channel, not data.
+    if (deviation > 1e-9 * std::abs(mean_[c])) scale[c] = deviation;
+  }
+  return {mean_, scale};
+}
+
+nlohmann::json to_json(const Normaliser& normaliser) {
+  return {{"coordinates", map_to_json(normaliser.coordinates)},
+          {"input", map_to_json(normaliser.input)},
+          {"output", map_to_json(normaliser.output)}};
+}
+
+Normaliser normaliser_from_json(const nlohmann::json& json) {
+  return {map_from_json(json.at("coordinates")), map_from_json(json.at("input")), map_from_json(json.at("output"))};
+}
+
+}  // namespace lano

@@ -1,0 +1,51 @@
+// The normaliser between physical values and what the network sees: one affine map a channel, fitted on the training
+// split only, in double, and stored in the model file. It stands between dataset and model, and again behind the model.
+// Arrays are [points, channels], channels fastest. A constant channel keeps scale 1, so nothing is divided by zero.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <vector>
+
+namespace lano {
+
+// y = (x - shift) / scale, each channel its own.
+class ChannelMap {
+ public:
+  ChannelMap() = default;
+  ChannelMap(std::vector<double> shift, std::vector<double> scale);
+  static ChannelMap identity(std::int64_t channels);
+
+  std::int64_t channels() const { return static_cast<std::int64_t>(shift_.size()); }
+  const std::vector<double>& shift() const { return shift_; }
+  const std::vector<double>& scale() const { return scale_; }
+
+  void encode(std::span<const float> physical, std::span<float> network) const;
+  void decode(std::span<const float> network, std::span<float> physical) const;
+
+ private:
+  std::vector<double> shift_, scale_;
+};
+
+// Running mean and variance of each channel in double (Chan, Golub, LeVeque): add whole samples in a fixed order and the
+// result has the same bits for any thread count. Safe for huge offsets (1e8 +/- 1).
+class ChannelStatistics {
+ public:
+  explicit ChannelStatistics(std::int64_t channels);
+  void add(std::span<const float> values);  // [points, channels]
+  ChannelMap map() const;                   // shift = mean, scale = standard deviation, 1 where that is 0
+
+ private:
+  std::vector<double> mean_, squares_;
+  double count_ = 0;
+};
+
+struct Normaliser {
+  ChannelMap coordinates, input, output;
+};
+
+nlohmann::json to_json(const Normaliser& normaliser);
+Normaliser normaliser_from_json(const nlohmann::json& json);
+
+}  // namespace lano

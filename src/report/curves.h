@@ -1,0 +1,19 @@
+// A line chart as inline SVG: several named curves over a common x, y on a logarithmic scale, axis labels and ticks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lano {
+
+struct Curve {
+  std::string name, colour;
+  std::vector<double> x, y;  // entries that are not positive and finite are left out
+};
+
+std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label);
+
+// A histogram of positive values in equal bins, as inline SVG.
+std::string draw_histogram(const std::vector<double>& values, const std::string& x_label);
+
+}  // namespace lano

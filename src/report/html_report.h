@@ -1,0 +1,38 @@
+// The report of a run as one self-contained HTML page: summary, learning curves, distribution of test errors, and chosen
+// samples as input | truth | prediction | absolute error with colour bars. No file beside it, no script, no network.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/set_description.h"
+#include "report/curves.h"
+
+namespace lano {
+
+struct ReportSample {
+  std::string label;                 // "best", "median", "worst"
+  std::int64_t id = 0;
+  double relative_l2 = 0;
+  std::vector<float> coordinates;    // [N, dx]
+  std::vector<float> input;          // [N, da]
+  std::vector<float> truth;          // [N, du]
+  std::vector<float> prediction;     // [N, du]
+};
+
+struct ReportContent {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> headline;  // the few large numbers: label, value
+  std::vector<std::pair<std::string, std::string>> summary;   // the table
+  std::vector<Curve> curves;
+  std::vector<double> errors;                                 // relative L2 of each test sample
+  SetDescription set;                                         // of the samples' fields
+  std::vector<ReportSample> samples;
+  std::string config;                                         // TOML, shown folded
+  std::string footer;
+};
+
+std::string render_report(const ReportContent& content);
+
+}  // namespace lano

@@ -1,0 +1,80 @@
+#include "runtime/model_file.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kCoordinates = "set.coordinates";  // stored among the tensors, but no parameter
+
+}  // namespace
+
+std::int64_t ModelFile::parameter_count() const {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size());
+  return count;
+}
+
+ModelFile read_model_file(const std::filesystem::path& path) {
+  const std::string doing = fmt::format("reading model '{}'", path.string());
+  TensorFile file = parse_safetensors(read_file(path, "reading model"), doing);
+  const auto metadata = [&](const char* key) -> const std::string& {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end()) {
+      fail(doing, fmt::format("metadata '{}'", key), "none", "name a model file written by 'lano train'");
+    }
+    return found->second;
+  };
+  if (metadata("format") != "lano-model") fail(doing, "format lano-model", metadata("format"));
+  if (metadata("format_version") != std::to_string(kModelVersion)) {
+    fail(doing, fmt::format("model format version {}", kModelVersion), metadata("format_version"), "use a newer lano");
+  }
+  ModelFile model;
+  try {
+    model.architecture = json::parse(metadata("architecture"));
+    model.set = set_description_from_json(json::parse(metadata("set")));
+    model.normaliser = normaliser_from_json(json::parse(metadata("normaliser")));
+    model.provenance = json::parse(metadata("provenance"));
+  } catch (const json::exception& error) {
+    fail(doing, "well-formed metadata", error.what(), "the file is damaged: copy it again");
+  }
+  const SetDescription& set = model.set;
+  const Normaliser& map = model.normaliser;
+  if (map.coordinates.channels() != set.dims() || map.input.channels() != set.input_channels() ||
+      map.output.channels() != set.output_channels()) {
+    fail(doing, "a normaliser with the channels of its fields", "another number of channels",
+         "the file is damaged: copy it again");
+  }
+  if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
+  for (const auto& [name, tensor] : file.tensors) {
+    for (const float value : tensor.values) {
+      if (!std::isfinite(value)) fail(doing, "finite weights", fmt::format("{} in '{}'", value, name), "train again");
+    }
+  }
+  model.weights = std::move(file.tensors);
+  return model;
+}
+
+void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+  TensorFile file;
+  file.metadata = {{"format", "lano-model"},
+                   {"format_version", std::to_string(kModelVersion)},
+                   {"architecture", model.architecture.dump()},
+                   {"set", to_json(model.set).dump()},
+                   {"normaliser", to_json(model.normaliser).dump()},
+                   {"provenance", model.provenance.dump()}};
+  file.tensors = model.weights;
+  if (!model.coordinates.empty()) {
+    file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
+  }
+  write_safetensors(path, file);
+}
+
+}  // namespace lano

@@ -1,0 +1,28 @@
+// Learning-rate schedules as closed forms of the step, so that a resumed run needs no state. OneCycle has PyTorch's
+// semantics (cosine annealing, two phases, momentum cycled against the rate).
+#pragma once
+
+#include <cstdint>
+
+namespace lano {
+
+enum class ScheduleKind { one_cycle, cosine, constant };
+
+struct ScheduleConfig {
+  ScheduleKind kind = ScheduleKind::one_cycle;
+  double learning_rate = 1e-3;       // the peak
+  double pct_start = 0.3;            // share of the steps in which OneCycle rises
+  double div_factor = 25;            // peak over first rate
+  double final_div_factor = 1e4;     // first rate over last rate
+  double base_momentum = 0.85, max_momentum = 0.95;  // beta1 is lowest where the rate is highest
+};
+
+struct ScheduleValue {
+  double learning_rate;
+  double beta1;
+};
+
+// Value at step 0 .. total-1.
+ScheduleValue schedule_value(const ScheduleConfig& config, std::int64_t step, std::int64_t total_steps);
+
+}  // namespace lano

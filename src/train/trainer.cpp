@@ -1,0 +1,270 @@
+// One epoch: shuffle by (seed, epoch), for each batch  loss = mean relative L2 (+ weight * gradient term), backward, clip,
+// AdamW at the schedule's rate. Cost of a step: three forward passes.
+#include "train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+#include "core/progress.h"
+#include "core/random.h"
+#include "core/version.h"
+#include "data/dataset.h"
+#include "train/evaluation.h"
+#include "train/flat_parameters.h"
+#include "train/loss.h"
+#include "train/run_folder.h"
+#include "train/tensor_set.h"
+
+namespace lano {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string to_toml(TrainConfig config) {
+  Schema schema;
+  bind_train_config(schema, config);
+  return schema.to_toml();
+}
+
+class Trainer {
+ public:
+  Trainer(const TrainConfig& config, const std::filesystem::path& folder)
+      : config_(config), reader_(config.data), folder_(folder), start_(Clock::now()) {
+    const SetDescription& set = reader_.description();
+    if (!set.time.empty() || !reader_.has_output()) {
+      fail("training", "a steady set with output", set.time.empty() ? "no output" : "a time-dependent one");
+    }
+    train_samples_ = reader_.read(reader_.indices(Split::train));
+    if (train_samples_.count == 0) fail("training", "samples in the train split", "none", "import with --train");
+    normaliser_ = fit_normaliser(train_samples_, set, config.coordinates == Scaling::channel,
+                                 config.input == Scaling::channel, config.output == Scaling::channel);
+    validation_samples_ = reader_.read(reader_.indices(Split::validation));
+    if (config.selection == Selection::best && validation_samples_.count == 0) {
+      fail_usage("training", "a validation split for train.selection = \"best\"", "none",
+                 "import with a validation share, or --set train.selection=last");
+    }
+    prepare_gradient_term(set);
+    if (config.model != "lano") {
+      fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
+    }
+    model_ = make_model(to_json(config.lano, lano_shape(config.lano, set)), static_cast<std::uint64_t>(config.seed));
+    flat_ = std::make_unique<FlatParameters>(*model_);
+    optimiser_ = std::make_unique<Adamw>(flat_->values().size(), config.optimiser);
+    steps_per_epoch_ = (train_samples_.count + config.batch - 1) / config.batch;
+    state_.config = to_toml(config);
+    state_.best_validation = std::nan("");
+  }
+
+  void resume() {
+    if (!std::filesystem::exists(folder_.checkpoint())) return;
+    Checkpoint found = read_checkpoint(folder_.checkpoint());
+    if (found.config != state_.config) {
+      fail_usage("resuming a run", "the config it was started with", "another",
+                 "start a new run, or give no --set and no --config beside --resume");
+    }
+    load_weights(*model_, found.weights, "resuming a run");
+    optimiser_->restore(found.optimiser_steps, found.first_moment, found.second_moment);
+    state_ = std::move(found);
+    fmt::print("resuming after epoch {} of {}\n", state_.epoch, config_.epochs);
+  }
+
+  TrainResult run() {
+    write_file_atomically(folder_.config(), state_.config);
+    folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)},
+                            {"train", train_samples_.count}, {"validation", validation_samples_.count},
+                            {"epoch", state_.epoch}});
+    fmt::print("{} parameters; {} training and {} validation samples of {} points; {} epochs of {} steps\n",
+               parameter_count(*model_), train_samples_.count, validation_samples_.count, train_samples_.points,
+               config_.epochs, steps_per_epoch_);
+    const TensorSet set(train_samples_, reader_.description(), normaliser_);
+    {
+      Progress progress("training", (config_.epochs - state_.epoch) * train_samples_.count, "samples");
+      while (state_.epoch < config_.epochs) epoch(set, progress);
+      progress.finish();
+    }
+    return finish();
+  }
+
+ private:
+  void prepare_gradient_term(const SetDescription& set) {
+    if (config_.gradient_weight == 0) return;
+    const bool uniform = set.geometry == Geometry::grid && train_samples_.shared_coordinates &&
+                         uniform_grid_spacing(set.shape, train_samples_.coordinates.data(), &spacing_);
+    bool thick = true;
+    for (const std::int64_t extent : set.shape) thick = thick && extent >= 3;
+    if (!uniform || !thick) {
+      fail_usage("training", "a uniform grid of at least 3 points an axis for train.gradient_weight",
+                 fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)),
+                 "set train.gradient_weight = 0");
+    }
+  }
+
+  torch::Tensor loss(const TensorSet& set, const std::vector<std::int64_t>& rows) {
+    const torch::Tensor prediction = decode_output(model_->forward(set.batch(rows)), normaliser_.output);
+    const torch::Tensor truth = set.truth(rows);
+    torch::Tensor value = relative_l2_loss(prediction, truth);
+    if (config_.gradient_weight > 0) {
+      value = value + config_.gradient_weight * relative_l2_loss(central_gradient(prediction, set.mesh(), spacing_),
+                                                                 central_gradient(truth, set.mesh(), spacing_));
+    }
+    return value;
+  }
+
+  void epoch(const TensorSet& set, Progress& progress) {
+    const auto epoch_start = Clock::now();
+    std::vector<std::int64_t> order(static_cast<std::size_t>(set.size()));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle,
+                        static_cast<std::uint64_t>(state_.epoch));
+    shuffle(order, stream);
+    model_->train();
+    double total_loss = 0, rate = 0;
+    for (std::int64_t s = 0; s < steps_per_epoch_; ++s) {
+      const auto first = order.begin() + s * config_.batch;
+      const auto last = order.begin() + std::min((s + 1) * config_.batch, set.size());
+      const std::vector<std::int64_t> rows(first, last);
+      const ScheduleValue now = schedule_value(config_.schedule, optimiser_->steps(), config_.epochs * steps_per_epoch_);
+      flat_->zero_gradients();
+      const torch::Tensor value = loss(set, rows);
+      value.backward();
+      const double number = value.item<double>();
+      const double norm = clip_gradients(flat_->gradients(), config_.clip);
+      if (!std::isfinite(number) || !std::isfinite(norm)) fail_not_finite(rows);
+      optimiser_->step(flat_->values(), flat_->gradients(), now.learning_rate, now.beta1);
+      total_loss += number * static_cast<double>(rows.size());
+      rate = now.learning_rate;
+      progress.advance(static_cast<std::int64_t>(rows.size()), detail(number));
+    }
+    ++state_.epoch;
+    double validation = std::nan("");
+    if (validation_samples_.count > 0) {
+      model_->eval();
+      validation = summarise(evaluate(*model_, normaliser_, reader_.description(), validation_samples_).relative_l2).mean;
+    }
+    state_.history.push_back({state_.epoch, optimiser_->steps(), rate, total_loss / static_cast<double>(set.size()),
+                              validation, seconds_since(epoch_start)});
+    save(validation);
+  }
+
+  std::string detail(double loss_now) const {
+    std::string text = fmt::format("epoch {}/{}  loss {:.4f}", state_.epoch + 1, config_.epochs, loss_now);
+    if (!state_.history.empty() && std::isfinite(state_.history.back().validation_l2)) {
+      text += fmt::format("  validation {:.4f}", state_.history.back().validation_l2);
+    }
+    return text;
+  }
+
+  [[noreturn]] void fail_not_finite(const std::vector<std::int64_t>& rows) const {
+    std::vector<std::int64_t> ids;
+    for (const std::int64_t r : rows) ids.push_back(train_samples_.ids[static_cast<std::size_t>(r)]);
+    fail(fmt::format("training, step {}", optimiser_->steps() + 1), "a finite loss and gradient",
+         fmt::format("NaN or infinity on samples {}", fmt::join(ids, ", ")),
+         fmt::format("lower schedule.learning_rate; the state after epoch {} is in {}", state_.epoch,
+                     folder_.checkpoint().string()));
+  }
+
+  // Keeps the better weights, writes the checkpoint, the metrics and (where it changed) the model file.
+  void save(double validation) {
+    state_.weights = copy_weights(*model_);
+    const bool better = config_.selection == Selection::last || !std::isfinite(state_.best_validation) ||
+                        validation < state_.best_validation;
+    if (better) {
+      state_.best_weights = state_.weights;
+      state_.best_validation = validation;
+      state_.best_epoch = state_.epoch;
+    }
+    state_.optimiser_steps = optimiser_->steps();
+    state_.first_moment = optimiser_->first_moment();
+    state_.second_moment = optimiser_->second_moment();
+    write_checkpoint(folder_.checkpoint(), state_);
+    folder_.write_metrics(state_.history);
+    const EpochMetrics& m = state_.history.back();
+    folder_.event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds},
+                            {"validation_l2", std::isfinite(validation) ? nlohmann::json(validation) : nlohmann::json()}});
+    if (better) write_model();
+  }
+
+  void write_model() {
+    ModelFile file;
+    file.architecture = model_->architecture();
+    file.set = reader_.description();
+    if (train_samples_.shared_coordinates) file.coordinates = train_samples_.coordinates;
+    file.normaliser = normaliser_;
+    TrainConfig recipe = config_;
+    recipe.data.clear();  // a path of this machine is no property of the model
+    file.provenance = {{"version", kVersion},
+                       {"recipe", to_toml(recipe)},
+                       {"epoch", state_.best_epoch},
+                       {"train_samples", train_samples_.count},
+                       {"validation_l2", std::isfinite(state_.best_validation) ? nlohmann::json(state_.best_validation)
+                                                                              : nlohmann::json()}};
+    file.weights = state_.best_weights;
+    write_model_file(folder_.model(), file);
+  }
+
+  // The chosen weights meet the test split, once.
+  TrainResult finish() {
+    TrainResult result;
+    result.parameters = parameter_count(*model_);
+    result.epochs = state_.epoch;
+    result.best_epoch = state_.best_epoch;
+    result.validation_l2 = state_.best_validation;
+    result.test_l2 = std::nan("");
+    for (const EpochMetrics& m : state_.history) result.seconds += m.seconds;
+    load_weights(*model_, state_.best_weights, "evaluating the trained model");
+    model_->eval();
+    const Samples test = reader_.read(reader_.indices(Split::test));
+    nlohmann::json summary{{"parameters", result.parameters},
+                           {"epochs", result.epochs},
+                           {"best_epoch", result.best_epoch},
+                           {"selection", config_.selection == Selection::best ? "best on validation" : "last epoch"},
+                           {"train_samples", train_samples_.count},
+                           {"validation_samples", validation_samples_.count},
+                           {"validation_l2", std::isfinite(result.validation_l2) ? nlohmann::json(result.validation_l2)
+                                                                                 : nlohmann::json()},
+                           {"training_seconds", result.seconds},
+                           {"set", reader_.description().name}};
+    if (test.count > 0) {
+      const Evaluation evaluation = evaluate(*model_, normaliser_, reader_.description(), test);
+      result.test_l2 = summarise(evaluation.relative_l2).mean;
+      summary["test"] = to_json(evaluation);
+      write_picked(folder_.evaluation_data(), evaluation, test, reader_.description());
+    }
+    write_file_atomically(folder_.evaluation_json(), summary.dump(1) + "\n");
+    folder_.event("finish", {{"test_l2", std::isfinite(result.test_l2) ? nlohmann::json(result.test_l2) : nlohmann::json()},
+                             {"seconds", seconds_since(start_)}});
+    return result;
+  }
+
+  TrainConfig config_;
+  DatasetReader reader_;  // before the folder: a missing dataset leaves no folder behind
+  RunFolder folder_;
+  Clock::time_point start_;
+  Samples train_samples_, validation_samples_;
+  Normaliser normaliser_;
+  std::vector<double> spacing_;
+  std::shared_ptr<OperatorModel> model_;
+  std::unique_ptr<FlatParameters> flat_;
+  std::unique_ptr<Adamw> optimiser_;
+  std::int64_t steps_per_epoch_ = 0;
+  Checkpoint state_;
+};
+
+}  // namespace
+
+TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, bool resume) {
+  check_train_config(config);
+  Trainer trainer(config, run_folder);
+  if (resume) trainer.resume();
+  return trainer.run();
+}
+
+}  // namespace lano
