@@ -1,13 +1,32 @@
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "command.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "edge.h"
 
+namespace {
+
+// Starts the program again with kernels that fit the processor; returns where nothing is to be mended.
+void mend_openblas_core(char** argv) {
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;  // the user's choice, or ours from the first start
+  for (const lano::BlasLibrary& library : lano::loaded_openblas()) {
+    const std::string core = lano::better_openblas_core(library);
+    if (core.empty()) continue;
+    ::setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
+    ::execv("/proc/self/exe", argv);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace lano::cli;
   prepare_process();
+  mend_openblas_core(argv);
   for (const lano::BlasLibrary& library : lano::foreign_pools()) {
     fmt::print(stderr,
                "lano: warning: {} has its own {} thread pool beside OpenMP, which can be many times slower; install "

@@ -18,7 +18,7 @@ void add_system(CLI::App& app) {
   command->callback([] {
     use_threads(0);
     fmt::print("LibTorch     {}, {} threads\n", TORCH_VERSION, at::get_num_threads());
-    for (const BlasLibrary& library : loaded_openblas()) fmt::print("OpenBLAS     {} ({})\n", library.kind, library.path);
+    for (const BlasLibrary& library : loaded_openblas()) fmt::print("OpenBLAS     {}, kernels for {} ({})\n", library.kind, library.core, library.path);
     if (const auto foreign = foreign_pools(); !foreign.empty()) {
       fail("checking the thread pools", "OpenBLAS on the OpenMP pool alone",
            fmt::format("{} ({})", foreign.front().path, foreign.front().kind),

@@ -17,6 +17,7 @@ struct Options {
   std::string config, data, out = "runs/latest";
   std::vector<std::string> overrides;
   bool resume = false, keys = false;
+  std::int64_t stop_after = 0;
   int threads = 0;
 };
 
@@ -55,7 +56,11 @@ void run(const Options& o) {
     fail(fmt::format("training into '{}'", o.out), "a new folder", "a run that is already there",
          "choose another --out, or add --resume to go on with it");
   }
-  const TrainResult result = train(config, folder, o.resume);
+  const TrainResult result = train(config, folder, {o.resume, o.stop_after});
+  if (!result.finished) {
+    fmt::print("stopped after epoch {} of {}; go on with: lano train --resume --out {}\n", result.epochs, config.epochs, o.out);
+    return;
+  }
   fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
              duration_text(result.seconds), result.best_epoch, result.epochs);
   if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
@@ -74,6 +79,7 @@ void add_train(CLI::App& app) {
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   command->add_flag("--resume", o->resume, "go on from the checkpoint in --out");
+  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "command.h"
+#include "core/nearest.h"
 #include "core/version.h"
 #include "edge.h"
 
@@ -26,5 +27,12 @@ int main(int argc, char** argv) {
   app.add_subcommand("eval", "judge a model on a dataset");
   app.add_subcommand("predict", "use a model: fields out, as .h5, .npy, .vts or .vtu");
   add_report(app);
+  std::vector<std::string> words;
+  for (const CLI::App* word : app.get_subcommands({})) words.push_back(word->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::find(words.begin(), words.end(), argv[1]) == words.end()) {
+    fmt::print(stderr, "lano: expected one of the words {}, found '{}'; did you mean '{}'?\n", fmt::join(words, ", "),
+               argv[1], lano::nearest(argv[1], words));
+    return 2;
+  }
   return run_at_edge(app, argc, argv);
 }

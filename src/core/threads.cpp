@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace lano {
@@ -28,13 +29,14 @@ std::vector<BlasLibrary> loaded_openblas() {
       &paths);
   std::vector<BlasLibrary> found;
   for (const std::string& path : paths) {
-    BlasLibrary library{path, "unknown"};
+    BlasLibrary library{path, "unknown", ""};
     if (void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
       // A POSIX dlsym result is meant to be converted like this.
       if (auto* ask = reinterpret_cast<int (*)()>(dlsym(handle, "openblas_get_parallel"))) {
         const int parallel = ask();
         library.kind = parallel == 2 ? "OpenMP" : parallel == 1 ? "pthread" : "sequential";
       }
+      if (auto* name = reinterpret_cast<const char* (*)()>(dlsym(handle, "openblas_get_corename"))) library.core = name();
       dlclose(handle);
     }
     found.push_back(std::move(library));
@@ -46,6 +48,21 @@ std::vector<BlasLibrary> foreign_pools() {
   std::vector<BlasLibrary> found = loaded_openblas();
   std::erase_if(found, [](const BlasLibrary& library) { return library.kind == "OpenMP" || library.kind == "sequential"; });
   return found;
+}
+
+std::string better_openblas_core(const BlasLibrary& library) {
+  static constexpr std::array<std::string_view, 7> kWithAvx2{"Haswell",    "Zen",        "SkylakeX", "Cooperlake",
+                                                             "Sapphirerapids", "SapphireRapids", "Excavator"};
+  const bool known = std::find(kWithAvx2.begin(), kWithAvx2.end(), library.core) != kWithAvx2.end();
+  if (library.core.empty() || known) return {};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) {
+    return "SkylakeX";
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  return {};
 }
 
 }  // namespace lano

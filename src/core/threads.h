@@ -13,6 +13,7 @@ void set_thread_count(int count);  // 0 keeps the default: OMP_NUM_THREADS or al
 struct BlasLibrary {
   std::string path;
   std::string kind;  // "OpenMP", "pthread", "sequential" or "unknown"
+  std::string core;  // the processor family its kernels are for, as it says itself: "SkylakeX", "Haswell", "Prescott"
 };
 
 // Every OpenBLAS mapped into this process. openblas_get_parallel() says 0 sequential, 1 pthread, 2 OpenMP.
@@ -20,5 +21,10 @@ std::vector<BlasLibrary> loaded_openblas();
 
 // The OpenBLAS libraries among them that have a thread pool of their own; empty is good.
 std::vector<BlasLibrary> foreign_pools();
+
+// OpenBLAS 0.3.21 takes processors newer than itself for a Prescott of 2004 and runs five times slower. Where the
+// loaded library names a family without AVX2 on a machine that has it, this is the OPENBLAS_CORETYPE that mends it, else
+// empty. The variable is read when the library is loaded: set it and start the program again.
+std::string better_openblas_core(const BlasLibrary& library);
 
 }  // namespace lano

@@ -9,10 +9,14 @@
 namespace lano {
 namespace {
 
-// HDF5 prints its error stack by default; we collect its deepest useful description instead.
+// HDF5 prints its error stack by default, a setting each thread has for itself; we collect its deepest useful
+// description instead. Its clean-up at exit is off: after a failed write it would try again, and crash.
 void silence_hdf5() {
   static std::once_flag once;
-  std::call_once(once, [] { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); });
+  std::call_once(once, [] { H5dont_atexit(); });
+  thread_local bool silent = false;
+  if (!silent) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  silent = true;
 }
 
 std::string hdf5_reason() {
@@ -62,8 +66,12 @@ void Hdf5File::fail_reading(const std::string& expected, const std::string& foun
   fail(fmt::format("reading '{}'", path_.string()), expected, found, "see docs/formats.md, or make the file again");
 }
 
-void Hdf5File::fail_writing(const std::string& what) const {
-  fail(fmt::format("writing '{}'", path_.string()), fmt::format("to write {}", what), hdf5_reason(),
+// A file that could not be written is abandoned: closing it would write again, which HDF5 1.10 does not survive. What
+// little memory it holds is the price; the unfinished file is removed by its owner.
+void Hdf5File::fail_writing(const std::string& what) {
+  const std::string reason = hdf5_reason();
+  file_.release();
+  fail(fmt::format("writing '{}'", path_.string()), fmt::format("to write {}", what), reason,
        "free space or choose another folder; what was there before is kept");
 }
 
@@ -92,7 +100,12 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path) {
 bool Hdf5File::has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0; }
 
 Hdf5Handle Hdf5File::dataset(const std::string& name) const {
-  Hdf5Handle set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  silence_hdf5();
+  // Without a chunk cache a write reaches the file, or fails, when it is called and not at some later close. Whole
+  // chunks are read and written, so nothing is lost by it.
+  const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_chunk_cache(access.get(), 0, 0, 1.0);
+  Hdf5Handle set(H5Dopen2(file_.get(), name.c_str(), access.get()), H5Dclose);
   if (!set) fail_reading(fmt::format("an array '{}'", name), has(name) ? "something else of that name" : "none");
   return set;
 }
@@ -148,9 +161,11 @@ std::pair<Hdf5Handle, Hdf5Handle> select_rows(hid_t set, std::int64_t first, std
 void Hdf5File::write_rows(const std::string& name, std::int64_t first, std::int64_t count,
                           std::span<const float> values) {
   if (values.empty()) return;
-  const Hdf5Handle set = dataset(name);
+  silence_hdf5();
+  Hdf5Handle set = dataset(name);
   const auto [file_space, memory_space] = select_rows(set.get(), first, count);
   if (H5Dwrite(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
+    set.release();
     fail_writing(fmt::format("rows of '{}'", name));
   }
 }
@@ -169,9 +184,10 @@ void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64
 void Hdf5File::write_bytes(const std::string& name, std::span<const std::uint8_t> values) {
   const hsize_t dims[] = {values.size()};
   const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
-  const Hdf5Handle set(
+  Hdf5Handle set(
       H5Dcreate2(file_.get(), name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
   if (!set || H5Dwrite(set.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    set.release();
     fail_writing(fmt::format("'{}'", name));
   }
 }
@@ -179,10 +195,11 @@ void Hdf5File::write_bytes(const std::string& name, std::span<const std::uint8_t
 void Hdf5File::write_doubles(const std::string& name, std::span<const double> values) {
   const hsize_t dims[] = {values.size()};
   const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
-  const Hdf5Handle set(
+  Hdf5Handle set(
       H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
       H5Dclose);
   if (!set || H5Dwrite(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    set.release();
     fail_writing(fmt::format("'{}'", name));
   }
 }
@@ -210,9 +227,10 @@ void Hdf5File::set_attribute(const std::string& name, const std::string& text) {
   H5Tset_size(type.get(), text.size() + 1);
   H5Tset_cset(type.get(), H5T_CSET_UTF8);
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Hdf5Handle attribute(
+  Hdf5Handle attribute(
       H5Acreate2(file_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   if (!attribute || H5Awrite(attribute.get(), type.get(), text.c_str()) < 0) {
+    attribute.release();
     fail_writing(fmt::format("attribute '{}'", name));
   }
 }

@@ -63,7 +63,7 @@ class Hdf5File {
   Hdf5File(Hdf5Handle file, std::filesystem::path path) : path_(std::move(path)), file_(std::move(file)) {}
   Hdf5Handle dataset(const std::string& name) const;
   [[noreturn]] void fail_reading(const std::string& expected, const std::string& found) const;
-  [[noreturn]] void fail_writing(const std::string& what) const;
+  [[noreturn]] void fail_writing(const std::string& what);
 
   std::filesystem::path path_;
   Hdf5Handle file_;

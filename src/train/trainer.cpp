@@ -76,7 +76,7 @@ class Trainer {
     fmt::print("resuming after epoch {} of {}\n", state_.epoch, config_.epochs);
   }
 
-  TrainResult run() {
+  TrainResult run(std::int64_t stop_after) {
     write_file_atomically(folder_.config(), state_.config);
     folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)},
                             {"train", train_samples_.count}, {"validation", validation_samples_.count},
@@ -86,11 +86,18 @@ class Trainer {
                config_.epochs, steps_per_epoch_);
     const TensorSet set(train_samples_, reader_.description(), normaliser_);
     {
-      Progress progress("training", (config_.epochs - state_.epoch) * train_samples_.count, "samples");
-      while (state_.epoch < config_.epochs) epoch(set, progress);
+      const std::int64_t last = stop_after > 0 ? std::min(stop_after, config_.epochs) : config_.epochs;
+      Progress progress("training", std::max<std::int64_t>(0, last - state_.epoch) * train_samples_.count, "samples");
+      while (state_.epoch < last) epoch(set, progress);
       progress.finish();
     }
-    return finish();
+    TrainResult result = summary();
+    if (state_.epoch == config_.epochs) {
+      test_once(result);
+    } else {
+      result.finished = false;
+    }
+    return result;
   }
 
  private:
@@ -210,8 +217,7 @@ class Trainer {
     write_model_file(folder_.model(), file);
   }
 
-  // The chosen weights meet the test split, once.
-  TrainResult finish() {
+  TrainResult summary() const {
     TrainResult result;
     result.parameters = parameter_count(*model_);
     result.epochs = state_.epoch;
@@ -219,10 +225,15 @@ class Trainer {
     result.validation_l2 = state_.best_validation;
     result.test_l2 = std::nan("");
     for (const EpochMetrics& m : state_.history) result.seconds += m.seconds;
+    return result;
+  }
+
+  // The chosen weights meet the test split, once.
+  void test_once(TrainResult& result) {
     load_weights(*model_, state_.best_weights, "evaluating the trained model");
     model_->eval();
     const Samples test = reader_.read(reader_.indices(Split::test));
-    nlohmann::json summary{{"parameters", result.parameters},
+    nlohmann::json about{{"parameters", result.parameters},
                            {"epochs", result.epochs},
                            {"best_epoch", result.best_epoch},
                            {"selection", config_.selection == Selection::best ? "best on validation" : "last epoch"},
@@ -235,13 +246,12 @@ class Trainer {
     if (test.count > 0) {
       const Evaluation evaluation = evaluate(*model_, normaliser_, reader_.description(), test);
       result.test_l2 = summarise(evaluation.relative_l2).mean;
-      summary["test"] = to_json(evaluation);
+      about["test"] = to_json(evaluation);
       write_picked(folder_.evaluation_data(), evaluation, test, reader_.description());
     }
-    write_file_atomically(folder_.evaluation_json(), summary.dump(1) + "\n");
+    write_file_atomically(folder_.evaluation_json(), about.dump(1) + "\n");
     folder_.event("finish", {{"test_l2", std::isfinite(result.test_l2) ? nlohmann::json(result.test_l2) : nlohmann::json()},
                              {"seconds", seconds_since(start_)}});
-    return result;
   }
 
   TrainConfig config_;
@@ -260,11 +270,11 @@ class Trainer {
 
 }  // namespace
 
-TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, bool resume) {
+TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options) {
   check_train_config(config);
   Trainer trainer(config, run_folder);
-  if (resume) trainer.resume();
-  return trainer.run();
+  if (options.resume) trainer.resume();
+  return trainer.run(options.stop_after);
 }
 
 }  // namespace lano

@@ -14,9 +14,14 @@ struct TrainResult {
   double validation_l2 = 0;   // of the chosen weights; NaN without a validation split
   double test_l2 = 0;         // NaN without a test split
   double seconds = 0;         // of training
+  bool finished = true;       // false where it was asked to stop earlier: no test error then
 };
 
-// resume: go on from the folder's checkpoint, if there is one; its config must be the same.
-TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, bool resume);
+struct TrainOptions {
+  bool resume = false;              // go on from the folder's checkpoint, if there is one; its config must be the same
+  std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end
+};
+
+TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options = {});
 
 }  // namespace lano

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The command line as a user types it: help, exit codes, one sentence for each mistake, nothing half-written, nothing
+# lost; and with LibTorch the whole road from generate to report. Usage: command_line_test.sh LANO WITH_TORCH
+set -uo pipefail
+lano=$1 torch=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+
+complain() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE PATTERN COMMAND...: the exit code, and a pattern in stdout and stderr together.
+expect() {
+  local code=$1 pattern=$2; shift 2
+  local output status
+  output=$("$@" 2>&1); status=$?
+  [ "$status" = "$code" ] || complain "'$*' exited $status, expected $code: $output"
+  grep -qE -- "$pattern" <<<"$output" || complain "'$*' should say '$pattern', said: $output"
+  # A mistake is one sentence on stderr: one line, from lano.
+  if [ "$code" != 0 ] && [ "$(wc -l <<<"$output")" -gt 3 ]; then complain "'$*' is not one sentence: $output"; fi
+}
+
+expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
+expect 0 'generate.*' "$lano" --help
+for word in generate import info report; do expect 0 'Example: lano' "$lano" $word --help; done
+expect 2 'subcommand is required' "$lano"
+expect 2 'bogus' "$lano" bogus
+expect 2 'did you mean .darcy.' "$lano" generate dracy
+expect 2 'stride' "$lano" generate darcy --stride 0 --out x.h5
+expect 2 'required|seed' "$lano" generate darcy --seed -1
+expect 1 'nothing at that path' "$lano" info none.h5
+expect 2 'a file or --system' "$lano" info
+expect 0 'OpenMP' "$lano" info --system
+expect 1 'folder of a run' "$lano" report none
+
+expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
+expect 0 'train +14' "$lano" info d.h5
+sum=$(sha256sum d.h5)
+expect 1 'add --force' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
+expect 1 'existing folder' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
+[ "$sum" = "$(sha256sum d.h5)" ] || complain "a refused command changed d.h5"
+
+# A full disk while writing (a limit on file size): one sentence, no file, no part, nothing lost.
+full=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out full.h5 2>&1); status=$?
+[ "$status" = 1 ] || complain "a full disk exited $status: $full"
+grep -q 'full.h5.*File too large' <<<"$full" || complain "a full disk should name the file and the cause: $full"
+forced=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out d.h5 --force 2>&1) && complain "a full disk was not noticed: $forced"
+[ "$sum" = "$(sha256sum d.h5)" ] || complain "a full disk lost d.h5"
+ls | grep -vx d.h5 && complain "a full disk left files behind"
+
+head -c 1000 d.h5 > cut.h5
+expect 1 'cut.h5' "$lano" info cut.h5
+echo text > text.h5
+expect 1 'an HDF5 file' "$lano" info text.h5
+echo text > text.safetensors
+expect 1 'safetensors' "$lano" info text.safetensors
+expect 2 'output' "$lano" import --out i.h5
+expect 1 'nothing at that path' "$lano" import --output none.npy --out i.h5
+[ -e i.h5 ] && complain "a failed import left i.h5"
+
+if [ "$torch" != ON ]; then
+  expect 1 'lano-train' "$lano" train --data d.h5
+else
+  for word in train eval predict; do expect 0 'Example: lano' "$lano" $word --help; done
+  tiny="--set model.layers=1 --set model.width=16 --set model.heads=2 --set model.agents=4 --set train.epochs=2"
+  expect 2 "did you mean 'model.width'" "$lano" train --data d.h5 --out run --set model.widht=3
+  expect 2 'multiple of model.heads' "$lano" train --data d.h5 --out run --set model.heads=3
+  expect 2 'a dataset' "$lano" train --out run
+  expect 1 'nothing at that path' "$lano" train --data none.h5 --out run
+  [ -e run ] && complain "refused trainings left a folder"
+  expect 0 'test relative L2' "$lano" train --data d.h5 --out run $tiny
+  for file in config.toml metrics.csv events.jsonl model.safetensors evaluation.json report/index.html; do
+    [ -s "run/$file" ] || complain "run/$file is missing"
+  done
+  expect 1 'a run that is already there' "$lano" train --data d.h5 --out run $tiny
+  expect 0 'parameters in' "$lano" info run/model.safetensors
+  expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5
+  expect 0 '"per_sample"' "$lano" eval run/model.safetensors --data d.h5 --json
+  expect 2 "train, validation, test or all" "$lano" eval run/model.safetensors --data d.h5 --split tset
+  for out in p.h5 p.npy; do
+    expect 0 '4 predictions of \[9, 9\]' "$lano" predict run/model.safetensors --data d.h5 --split test --out $out
+  done
+  for out in p.vts p.vtu; do
+    expect 0 '1 predictions' "$lano" predict run/model.safetensors --data d.h5 --sample 3 --out $out
+    [ -s $out ] || complain "$out is missing"
+  done
+  expect 0 'dataset' "$lano" info p.h5
+  expect 1 'add --force' "$lano" predict run/model.safetensors --data d.h5 --out p.h5
+  expect 2 '.h5, .npy, .vts or .vtu' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
+  expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
+  expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
+  expect 0 'report: run/report/index.html' "$lano" report run
+  # Kept to the bit through stop and resume.
+  expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
+  expect 0 'test relative L2' "$lano" train --resume --out parts
+  cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
+fi
+
+[ "$failures" = 0 ] && echo "the command line keeps its word" || exit 1

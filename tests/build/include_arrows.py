@@ -1,0 +1,63 @@
+"""Fails where an include goes against the arrows of the architecture, or LibTorch enters the torch-free world."""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "core": set(),
+    "kernels": {"core"},
+    "pde": {"core"},
+    "normalise": {"core"},
+    "data": {"core", "normalise"},
+    "metrics": {"core"},
+    "runtime": {"core", "kernels", "normalise"},
+    "report": {"core", "metrics"},
+    "ops": {"core", "kernels"},
+    "models": {"core", "ops"},
+    "train": {"core", "normalise", "data", "metrics", "models", "ops", "runtime"},
+    "serve": {"core", "runtime", "report"},
+}
+TORCH = {"ops", "models", "train"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+
+def faults(root):
+    """One line a forbidden include; root holds src and apps."""
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in {".h", ".cpp"}:
+            continue
+        folder = path.relative_to(root / "src").parts[0]
+        if folder not in ALLOWED:
+            yield f"{path}: folder '{folder}' is not in the table of modules"
+            continue
+        for _, name in INCLUDE.findall(path.read_text()):
+            first = name.split("/")[0]
+            if first in ALLOWED and first != folder and first not in ALLOWED[folder]:
+                yield f"{path}: '{name}' goes against the arrows ({folder} may use {sorted(ALLOWED[folder])})"
+            if first in {"torch", "ATen", "c10"} and folder not in TORCH:
+                yield f"{path}: LibTorch in the torch-free world"
+    for path in sorted((root / "apps" / "lano").glob("*")):
+        if path.suffix in {".h", ".cpp"}:
+            for _, name in INCLUDE.findall(path.read_text()):
+                if name.split("/")[0] in {"torch", "ATen", "c10", "models", "train", "ops"}:
+                    yield f"{path}: '{name}' would link LibTorch into lano"
+
+
+def self_test():
+    """The check must be able to fail."""
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "src" / "pde").mkdir(parents=True)
+        (root / "apps" / "lano").mkdir(parents=True)
+        (root / "src" / "pde" / "a.cpp").write_text('#include "data/dataset.h"\n#include <torch/torch.h>\n')
+        (root / "apps" / "lano" / "b.cpp").write_text('#include "train/trainer.h"\n')
+        found = list(faults(root))
+        assert len(found) == 3, found
+
+
+if __name__ == "__main__":
+    self_test()
+    found = list(faults(pathlib.Path(sys.argv[1])))
+    print("\n".join(found) if found else "all includes follow the arrows")
+    sys.exit(1 if found else 0)

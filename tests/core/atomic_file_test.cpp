@@ -1,0 +1,54 @@
+#include "core/atomic_file.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+TEST(AtomicFile, WritesAndReplaces) {
+  test::Scratch scratch;
+  write_file_atomically(scratch / "a.txt", std::string_view("one"));
+  write_file_atomically(scratch / "a.txt", std::string_view("two"));
+  EXPECT_EQ(read_file(scratch / "a.txt", "reading"), "two");
+  EXPECT_EQ(scratch.files(), 1u);
+}
+
+TEST(AtomicFile, AFullDiskKeepsTheOldFileAndLeavesNoPart) {
+  test::Scratch scratch;
+  write_file_atomically(scratch / "a.txt", std::string_view("old"));
+  // The limit on file size makes write() fail like a full disk does.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string message = test::error_of([&] { write_file_atomically(scratch / "a.txt", std::string(5000, 'x')); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("a.txt"), std::string::npos) << message;
+  EXPECT_EQ(read_file(scratch / "a.txt", "reading"), "old");
+  EXPECT_EQ(scratch.files(), 1u);
+}
+
+TEST(AtomicFile, UnpublishedFilesVanish) {
+  test::Scratch scratch;
+  {
+    PendingFile pending(scratch / "b.bin");
+    write_file_atomically(pending.temporary(), std::string_view("half"));
+  }
+  EXPECT_EQ(scratch.files(), 0u);
+}
+
+TEST(AtomicFile, NamesWhatIsMissing) {
+  test::Scratch scratch;
+  EXPECT_ERROR_WITH(read_file(scratch / "none", "reading"), "nothing at that path");
+  EXPECT_ERROR_WITH(PendingFile(scratch / "no/such/file"), "an existing folder");
+}
+
+}  // namespace
+}  // namespace lano

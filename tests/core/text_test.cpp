@@ -1,0 +1,59 @@
+// The small texts users read, and the description of grids.
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/progress.h"
+#include "core/set_description.h"
+#include "core/threads.h"
+
+namespace lano {
+namespace {
+
+TEST(Text, ErrorsHaveOneForm) {
+  EXPECT_EQ(error_message("reading 'a'", "a file", "none", "look again"),
+            "reading 'a': expected a file, found none; look again");
+  EXPECT_EQ(error_message("reading 'a'", "a file", "none", ""), "reading 'a': expected a file, found none");
+}
+
+TEST(Text, EditDistance) {
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(nearest("modle.width", {"train.batch", "model.width", "model.heads"}), "model.width");
+}
+
+TEST(Text, Durations) {
+  EXPECT_EQ(duration_text(3.14), "3.1 s");
+  EXPECT_EQ(duration_text(85), "85 s");
+  EXPECT_EQ(duration_text(725), "12 min 5 s");
+  EXPECT_EQ(duration_text(3 * 3600 + 125), "3 h 2 min");
+}
+
+TEST(Grid, UniformSpacingIsRecognised) {
+  const Shape shape{3, 2};
+  const std::vector<float> uniform{0, 0, 0, 1, .5f, 0, .5f, 1, 1, 0, 1, 1};
+  std::vector<double> spacing;
+  EXPECT_TRUE(uniform_grid_spacing(shape, uniform.data(), &spacing));
+  EXPECT_EQ(spacing, (std::vector<double>{0.5, 1}));
+  auto stretched = uniform;
+  stretched[4] = stretched[6] = 0.4f;
+  EXPECT_FALSE(uniform_grid_spacing(shape, stretched.data(), nullptr));
+  auto sheared = uniform;
+  sheared[6] = 0.6f;  // x depends on y
+  EXPECT_FALSE(uniform_grid_spacing(shape, sheared.data(), nullptr));
+  auto falling = uniform;
+  for (std::size_t i = 0; i < falling.size(); i += 2) falling[i] = 1 - falling[i];
+  EXPECT_FALSE(uniform_grid_spacing(shape, falling.data(), nullptr));
+}
+
+TEST(Threads, CountCanBeSet) {
+  const int before = thread_count();
+  set_thread_count(3);
+  EXPECT_EQ(thread_count(), 3);
+  set_thread_count(0);
+  EXPECT_EQ(thread_count(), 3);
+  set_thread_count(before);
+}
+
+}  // namespace
+}  // namespace lano

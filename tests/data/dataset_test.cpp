@@ -1,0 +1,136 @@
+#include "data/dataset.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "core/atomic_file.h"
+#include "data/generation.h"
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+SetDescription small_set() {
+  SetDescription d;
+  d.name = "small";
+  d.shape = {2, 3};
+  d.coordinates = {{"x", "m"}, {"y", "m"}};
+  d.input = {{"a", "1"}};
+  d.output = {{"u", "Pa"}, {"v", "1"}};
+  d.box = {0, 1, 0, 2};
+  d.generator = R"({"program":"test","seed":7})";
+  return d;
+}
+
+std::vector<float> numbered(std::size_t count, float from) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = from + static_cast<float>(i);
+  return values;
+}
+
+void write_small(const std::filesystem::path& path, bool shared) {
+  const auto coords = numbered(12, 0);
+  DatasetWriter writer(path, small_set(), make_splits(4, 1, 0.25), shared ? std::span<const float>(coords) : std::span<const float>());
+  for (const std::int64_t i : {3, 0, 4, 1, 2}) {  // any order
+    const auto own = numbered(12, 100.0f * static_cast<float>(i));
+    writer.write(i, shared ? std::span<const float>() : std::span<const float>(own), numbered(6, static_cast<float>(i)),
+                 numbered(12, 10.0f * static_cast<float>(i)));
+  }
+  writer.commit();
+}
+
+TEST(Dataset, ReadsWhatWasWritten) {
+  test::Scratch scratch;
+  for (const bool shared : {true, false}) {
+    const auto path = scratch / (shared ? "shared.h5" : "own.h5");
+    write_small(path, shared);
+    const DatasetReader reader(path);
+    EXPECT_EQ(reader.size(), 5);
+    EXPECT_EQ(reader.shared_coordinates(), shared);
+    EXPECT_EQ(reader.description().output[0].unit, "Pa");
+    EXPECT_EQ(reader.description().shape, (Shape{2, 3}));
+    EXPECT_EQ(reader.description().box, (std::vector<double>{0, 1, 0, 2}));
+    EXPECT_EQ(reader.description().generator, small_set().generator);
+    EXPECT_EQ(reader.indices(Split::train), (std::vector<std::int64_t>{0, 1, 2}));
+    EXPECT_EQ(reader.indices(Split::validation), (std::vector<std::int64_t>{3}));
+    EXPECT_EQ(reader.indices(Split::test), (std::vector<std::int64_t>{4}));
+    const Samples samples = reader.read(std::vector<std::int64_t>{4, 1});
+    EXPECT_EQ(samples.input[0], 4);
+    EXPECT_EQ(samples.input[6], 1);
+    EXPECT_EQ(samples.output[12], 10);
+    EXPECT_EQ(samples.coordinates.size(), shared ? 12u : 24u);
+    EXPECT_EQ(samples.coordinates[0], shared ? 0 : 400);
+  }
+}
+
+TEST(Dataset, SplitsFollowTheRule) {
+  const auto splits = make_splits(1000, 200);
+  EXPECT_EQ(std::count(splits.begin(), splits.end(), Split::validation), 100);
+  EXPECT_EQ(splits[899], Split::train);
+  EXPECT_EQ(splits[900], Split::validation);
+  EXPECT_EQ(splits[1000], Split::test);
+  EXPECT_EQ(make_splits(10, 0, 0).back(), Split::train);
+  EXPECT_ERROR_WITH(make_splits(0, 0), "not both 0");
+  EXPECT_ERROR_WITH(make_splits(10, 1, 1.0), "share in [0, 1)");
+}
+
+TEST(Dataset, AnUnfinishedFileLeavesNothingAndKeepsTheOld) {
+  test::Scratch scratch;
+  write_small(scratch / "a.h5", true);
+  const std::string before = read_file(scratch / "a.h5", "reading");
+  {
+    DatasetWriter writer(scratch / "a.h5", small_set(), make_splits(4, 1), numbered(12, 0));
+    writer.write(0, {}, numbered(6, 0), numbered(12, 0));
+    EXPECT_ERROR_WITH(writer.commit(), "sample 1 not written");
+  }
+  EXPECT_EQ(read_file(scratch / "a.h5", "reading"), before);
+  EXPECT_EQ(scratch.files(), 1u);
+}
+
+TEST(Dataset, WrongSizesAreRefused) {
+  test::Scratch scratch;
+  DatasetWriter writer(scratch / "a.h5", small_set(), make_splits(4, 1), numbered(12, 0));
+  EXPECT_ERROR_WITH(writer.write(0, {}, numbered(5, 0), numbered(12, 0)), "6 values of input");
+  EXPECT_ERROR_WITH(writer.write(0, {}, numbered(6, 0), numbered(6, 0)), "12 values of output");
+}
+
+TEST(Dataset, MissingForeignAndTruncatedFiles) {
+  test::Scratch scratch;
+  EXPECT_ERROR_WITH(DatasetReader(scratch / "none.h5"), "nothing at that path");
+  write_file_atomically(scratch / "text.h5", std::string_view("not HDF5 at all"));
+  EXPECT_ERROR_WITH(DatasetReader(scratch / "text.h5"), "an HDF5 file");
+  write_small(scratch / "whole.h5", true);
+  const std::string bytes = read_file(scratch / "whole.h5", "reading");
+  for (const std::size_t share : {1, 2, 3}) {
+    write_file_atomically(scratch / "cut.h5", bytes.substr(0, bytes.size() * share / 4));
+    EXPECT_ERROR_WITH(DatasetReader(scratch / "cut.h5"), "cut.h5");
+  }
+}
+
+TEST(Dataset, NotANumberIsNamedWithItsSample) {
+  test::Scratch scratch;
+  {
+    DatasetWriter writer(scratch / "a.h5", small_set(), make_splits(2, 0, 0), numbered(12, 0));
+    writer.write(0, {}, numbered(6, 0), numbered(12, 0));
+    auto bad = numbered(12, 0);
+    bad[7] = NAN;
+    writer.write(1, {}, numbered(6, 0), bad);
+    writer.commit();
+  }
+  const DatasetReader reader(scratch / "a.h5");
+  EXPECT_NO_THROW(reader.read(std::vector<std::int64_t>{0}));
+  EXPECT_ERROR_WITH(reader.read(std::vector<std::int64_t>{0, 1}), "nan in sample 1 at value 7");
+  EXPECT_ERROR_WITH(reader.read(std::vector<std::int64_t>{2}), "a sample below 2");
+}
+
+TEST(Dataset, GenerationStopsAtTheFirstFailureAndLeavesNothing) {
+  test::Scratch scratch;
+  const auto make = [](std::int64_t i, std::span<float>, std::span<float>) {
+    if (i == 3) fail("solving sample 3", "convergence", "none");
+  };
+  EXPECT_ERROR_WITH(generate_dataset(scratch / "a.h5", small_set(), make_splits(5, 0), numbered(12, 0), make), "solving sample 3");
+  EXPECT_EQ(scratch.files(), 0u);
+}
+
+}  // namespace
+}  // namespace lano

@@ -1,0 +1,68 @@
+#include "data/npy.h"
+
+#include "core/atomic_file.h"
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+const std::filesystem::path kFiles = LANO_TEST_FILES;
+
+// files/numpy.npz and files/fortran.npy were written by NumPy itself (files/README.md).
+TEST(Numpy, ReadsWhatNumpyWrote) {
+  const auto path = kFiles / "numpy.npz";
+  EXPECT_EQ(numpy_keys(path), (std::vector<std::string>{"floats", "doubles", "bytes", "flags", "fortran"}));
+  const NumpyArray floats = read_numpy(path, "floats");
+  EXPECT_EQ(floats.shape, (Shape{2, 3}));
+  EXPECT_EQ(floats.values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(read_numpy(path, "doubles").values, (std::vector<float>{0.5f, -1.5f}));
+  EXPECT_EQ(read_numpy(path, "bytes").values, (std::vector<float>{0, 255}));
+  EXPECT_EQ(read_numpy(path, "flags").values, (std::vector<float>{1, 0, 1}));
+  const NumpyArray fortran = read_numpy(path, "fortran");  // np.asfortranarray(arange(24).reshape(2,3,4))
+  EXPECT_EQ(fortran.shape, (Shape{2, 3, 4}));
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(fortran.values[i], static_cast<float>(i));
+}
+
+TEST(Numpy, WritesWhatItReads) {
+  test::Scratch scratch;
+  for (const Shape& shape : {Shape{6}, Shape{2, 3}, Shape{1, 2, 3}}) {
+    const std::vector<float> values{1, 2, 3, 4, 5, 6.5f};
+    write_npy(scratch / "a.npy", shape, values);
+    const std::string bytes = read_file(scratch / "a.npy", "reading");
+    EXPECT_EQ((bytes.size() - 24) % 64, 0u);  // data start on a multiple of 64
+    const NumpyArray array = read_numpy(scratch / "a.npy", "");
+    EXPECT_EQ(array.shape, shape);
+    EXPECT_EQ(array.values, values);
+  }
+}
+
+TEST(Numpy, DamagedFilesAreRefusedInOneSentence) {
+  test::Scratch scratch;
+  write_npy(scratch / "a.npy", {2, 3}, std::vector<float>(6, 1.0f));
+  const std::string whole = read_file(scratch / "a.npy", "reading");
+  for (std::size_t size = 0; size < whole.size(); size += 7) {
+    EXPECT_NE(test::error_of([&] { parse_npy(whole.substr(0, size), "reading"); }), "no error") << size;
+  }
+  EXPECT_ERROR_WITH(parse_npy(whole + "x", "reading"), "24 bytes of data");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = whole;
+    changed.replace(changed.find(from), from.size(), to);
+    return changed;
+  };
+  EXPECT_ERROR_WITH(parse_npy(with("'<f4'", "'|O '"), "reading"), "NumPy type '|O '");
+  EXPECT_ERROR_WITH(parse_npy(with("(2, 3)", "(2,-3)"), "reading"), "whole numbers in the NumPy shape");
+  EXPECT_ERROR_WITH(parse_npy(with("(2, 3), }     ", "(99999999999,9"), "reading"), "a shape");
+  EXPECT_ERROR_WITH(parse_npy(with("'shape'", "'sharp'"), "reading"), "'shape' in the NumPy header");
+  EXPECT_ERROR_WITH(parse_npy(with("(2, 3), }              ", "(4294967296,4294967296)"), "reading"), "fits in memory");
+}
+
+TEST(Numpy, ForeignFilesAndWrongNames) {
+  test::Scratch scratch;
+  write_file_atomically(scratch / "a.npz", std::string_view("no zip"));
+  EXPECT_ERROR_WITH(read_numpy(scratch / "a.npz", "x"), "a zip archive");
+  EXPECT_ERROR_WITH(read_numpy(scratch / "none.npz", "x"), "nothing at that path");
+  EXPECT_ERROR_WITH(read_numpy(kFiles / "numpy.npz", "flaots"), "did you mean 'floats'?");
+}
+
+}  // namespace
+}  // namespace lano

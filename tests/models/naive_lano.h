@@ -1,0 +1,244 @@
+// LANO once more, from the equations of docs/model.md alone: nested loops in double over named weights, no LibTorch
+// operator. The truth that every engine is compared with.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/lano_config.h"
+#include "models/operator_model.h"
+
+namespace lano::test {
+
+using Matrix = std::vector<std::vector<double>>;  // [rows][columns]
+
+class NaiveLano {
+ public:
+  NaiveLano(const OperatorModel& model, LanoConfig config, LanoShape shape)
+      : config_(std::move(config)), shape_(std::move(shape)) {
+    for (const auto& item : model.named_parameters()) {
+      const torch::Tensor plain = item.value().detach().to(torch::kFloat64).contiguous();
+      weights_[item.key()] = {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+    }
+  }
+
+  // features: rows [x, a(x)] of one sample; mesh empty for clouds (already in order).
+  Matrix forward(const Matrix& features, const Shape& mesh) const {
+    Matrix f = linear(gelu(linear(features, "encoder1")), "encoder2");
+    for (auto& row : f) {
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] += w("placeholder")[c];
+    }
+    for (std::int64_t l = 0; l < config_.layers; ++l) {
+      const std::string b = "blocks." + std::to_string(l) + ".";
+      add(f, attention(layer_norm(f, b + "norm1"), b + "attention.", mesh));
+      add(f, linear(gelu(linear(layer_norm(f, b + "norm2"), b + "ffn1")), b + "ffn2"));
+    }
+    f = layer_norm(f, "norm");
+    if (config_.decoder == Decoder::mlp) f = gelu(linear(f, "decoder_hidden"));
+    return linear(f, "decoder");
+  }
+
+ private:
+  const std::vector<double>& w(const std::string& name) const { return weights_.at(name); }
+  bool has(const std::string& name) const { return weights_.contains(name); }
+
+  Matrix linear(const Matrix& x, const std::string& name) const {
+    const auto& weight = w(name + ".weight");
+    const std::size_t in = x[0].size(), out = weight.size() / in;
+    Matrix y(x.size(), std::vector<double>(out, 0.0));
+    for (std::size_t n = 0; n < x.size(); ++n) {
+      for (std::size_t o = 0; o < out; ++o) {
+        double sum = has(name + ".bias") ? w(name + ".bias")[o] : 0;
+        for (std::size_t i = 0; i < in; ++i) sum += weight[o * in + i] * x[n][i];
+        y[n][o] = sum;
+      }
+    }
+    return y;
+  }
+
+  static Matrix gelu(Matrix x) {
+    for (auto& row : x) {
+      for (double& v : row) v = 0.5 * v * (1 + std::erf(v / std::sqrt(2.0)));
+    }
+    return x;
+  }
+
+  static void add(Matrix& to, const Matrix& what) {
+    for (std::size_t n = 0; n < to.size(); ++n) {
+      for (std::size_t c = 0; c < to[n].size(); ++c) to[n][c] += what[n][c];
+    }
+  }
+
+  Matrix layer_norm(Matrix x, const std::string& name) const {
+    for (auto& row : x) {
+      double mean = 0, variance = 0;
+      for (const double v : row) mean += v / static_cast<double>(row.size());
+      for (const double v : row) variance += (v - mean) * (v - mean) / static_cast<double>(row.size());
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        row[c] = (row[c] - mean) / std::sqrt(variance + 1e-5) * w(name + ".weight")[c] + w(name + ".bias")[c];
+      }
+    }
+    return x;
+  }
+
+  // Axes that pooling works on: the mesh with its patch grid, or the line of all points with M pieces.
+  std::pair<Shape, Shape> pooling(const Shape& mesh, std::size_t points) const {
+    if (!shape_.patches.empty()) return {mesh, shape_.patches};
+    return {{static_cast<std::int64_t>(points)}, {config_.agents}};
+  }
+
+  static std::vector<std::int64_t> index_of(std::int64_t flat, const Shape& axes) {
+    std::vector<std::int64_t> index(axes.size());
+    for (std::size_t a = axes.size(); a-- > 0;) {
+      index[a] = flat % axes[a];
+      flat /= axes[a];
+    }
+    return index;
+  }
+
+  Matrix pool(const Matrix& q, const Shape& mesh) const {
+    const auto [axes, patches] = pooling(mesh, q.size());
+    Matrix out(static_cast<std::size_t>(config_.agents), std::vector<double>(q[0].size(), 0.0));
+    for (std::int64_t m = 0; m < config_.agents; ++m) {
+      const auto bin = index_of(m, patches);
+      double count = 0;
+      for (std::size_t n = 0; n < q.size(); ++n) {
+        const auto at = index_of(static_cast<std::int64_t>(n), axes);
+        bool inside = true;
+        for (std::size_t a = 0; a < axes.size(); ++a) {
+          const std::int64_t first = bin[a] * axes[a] / patches[a];
+          const std::int64_t last = ((bin[a] + 1) * axes[a] + patches[a] - 1) / patches[a] - 1;
+          inside = inside && at[a] >= first && at[a] <= last;
+        }
+        if (!inside) continue;
+        ++count;
+        for (std::size_t c = 0; c < q[n].size(); ++c) out[static_cast<std::size_t>(m)][c] += q[n][c];
+      }
+      for (double& v : out[static_cast<std::size_t>(m)]) v /= count;
+    }
+    return out;
+  }
+
+  // A vector on the patches at point n: multilinear at t = (n+1/2) m/N - 1/2, clamped, per axis.
+  double up(const std::vector<double>& vector, std::size_t n, const Shape& mesh, std::size_t points) const {
+    const auto [axes, patches] = pooling(mesh, points);
+    const auto at = index_of(static_cast<std::int64_t>(n), axes);
+    double sum = 0;
+    for (std::size_t corner = 0; corner < (std::size_t{1} << axes.size()); ++corner) {
+      double weight = 1;
+      std::int64_t flat = 0;
+      for (std::size_t a = 0; a < axes.size(); ++a) {
+        const auto m = static_cast<double>(patches[a]);
+        const double t = std::clamp((static_cast<double>(at[a]) + 0.5) * m / static_cast<double>(axes[a]) - 0.5, 0.0, m - 1);
+        const auto low = static_cast<std::int64_t>(t);
+        const bool high = (corner >> a & 1) != 0;
+        weight *= high ? t - static_cast<double>(low) : 1 - (t - static_cast<double>(low));
+        flat = flat * patches[a] + std::min(low + (high ? 1 : 0), patches[a] - 1);
+      }
+      sum += weight * vector[static_cast<std::size_t>(flat)];
+    }
+    return sum;
+  }
+
+  static void softmax(std::vector<double>& row) {
+    double largest = -1e300, sum = 0;
+    for (const double v : row) largest = std::max(largest, v);
+    for (double& v : row) sum += v = std::exp(v - largest);
+    for (double& v : row) v /= sum;
+  }
+
+  Matrix stencil(const Matrix& v, const std::vector<double>& filter, const Shape& mesh) const {
+    const Shape axes = shape_.axes == 0 ? Shape{static_cast<std::int64_t>(v.size())} : mesh;
+    std::int64_t taps = 1;
+    for (std::size_t a = 0; a < axes.size(); ++a) taps *= 3;
+    Matrix out(v.size(), std::vector<double>(v[0].size(), 0.0));
+    for (std::size_t n = 0; n < v.size(); ++n) {
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const auto offset = index_of(tap, Shape(axes.size(), 3));
+        auto at = index_of(static_cast<std::int64_t>(n), axes);
+        std::int64_t flat = 0;
+        bool inside = true;
+        for (std::size_t a = 0; a < axes.size(); ++a) {
+          at[a] += offset[a] - 1;
+          inside = inside && at[a] >= 0 && at[a] < axes[a];
+          flat = flat * axes[a] + at[a];
+        }
+        if (!inside) continue;
+        for (std::size_t c = 0; c < v[n].size(); ++c) {
+          out[n][c] += filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * v[static_cast<std::size_t>(flat)][c];
+        }
+      }
+    }
+    return out;
+  }
+
+  Matrix attention(const Matrix& x, const std::string& name, const Shape& mesh) const {
+    const std::size_t points = x.size(), width = x[0].size(), heads = static_cast<std::size_t>(config_.heads), d = width / heads;
+    const auto agents = static_cast<std::size_t>(config_.agents);
+    const Matrix qkv = linear(x, name + "qkv");
+    Matrix q(points), k(points), v(points);
+    for (std::size_t n = 0; n < points; ++n) {
+      const auto at = qkv[n].begin();
+      const auto step = static_cast<std::ptrdiff_t>(width);
+      q[n].assign(at, at + step);
+      k[n].assign(at + step, at + 2 * step);
+      v[n].assign(at + 2 * step, at + 3 * step);
+    }
+    Matrix a;
+    if (config_.agent_tokens == Agents::latent) {
+      for (std::size_t m = 0; m < agents; ++m) {
+        const auto from = w(name + "latent").begin() + static_cast<std::ptrdiff_t>(m * width);
+        a.emplace_back(from, from + static_cast<std::ptrdiff_t>(width));
+      }
+    } else {
+      a = pool(q, mesh);
+    }
+    const auto bias1 = [&](std::size_t m, std::size_t n) {
+      if (config_.bias == Bias::none) return 0.0;
+      const double right = up(w(name + "bias2"), n, mesh, points);
+      return config_.bias == Bias::outer ? w(name + "bias1")[m] * right : w(name + "bias1")[m] + right;
+    };
+    const auto bias2 = [&](std::size_t n, std::size_t m) {
+      if (config_.bias == Bias::none) return 0.0;
+      const double left = up(w(name + "bias3"), n, mesh, points);
+      return config_.bias == Bias::outer ? left * w(name + "bias4")[m] : left + w(name + "bias4")[m];
+    };
+    Matrix out(points, std::vector<double>(width, 0.0));
+    for (std::size_t h = 0; h < heads; ++h) {
+      const auto dot = [&](const std::vector<double>& l, const std::vector<double>& r) {
+        double sum = 0;
+        for (std::size_t c = h * d; c < (h + 1) * d; ++c) sum += l[c] * r[c];
+        return sum / std::sqrt(static_cast<double>(d));
+      };
+      Matrix y(agents, std::vector<double>(width, 0.0));
+      for (std::size_t m = 0; m < agents; ++m) {
+        std::vector<double> p(points);
+        for (std::size_t n = 0; n < points; ++n) p[n] = dot(a[m], k[n]) + bias1(m, n);
+        softmax(p);
+        for (std::size_t n = 0; n < points; ++n) {
+          for (std::size_t c = h * d; c < (h + 1) * d; ++c) y[m][c] += p[n] * v[n][c];
+        }
+      }
+      for (std::size_t n = 0; n < points; ++n) {
+        std::vector<double> p(agents);
+        for (std::size_t m = 0; m < agents; ++m) p[m] = dot(q[n], a[m]) + bias2(n, m);
+        softmax(p);
+        for (std::size_t m = 0; m < agents; ++m) {
+          for (std::size_t c = h * d; c < (h + 1) * d; ++c) out[n][c] += p[m] * y[m][c];
+        }
+      }
+    }
+    if (config_.dwc) add(out, stencil(v, w(name + "dwc"), mesh));
+    return linear(out, name + "out");
+  }
+
+  LanoConfig config_;
+  LanoShape shape_;
+  std::map<std::string, std::vector<double>> weights_;
+};
+
+}  // namespace lano::test

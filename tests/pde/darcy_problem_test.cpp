@@ -1,0 +1,67 @@
+#include "pde/darcy_problem.h"
+
+#include <omp.h>
+
+#include <cmath>
+
+#include "data/generation.h"
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+DarcyConfig config(std::int64_t resolution, std::int64_t stride) {
+  DarcyConfig c;
+  c.resolution = resolution;
+  c.stride = stride;
+  c.seed = 42;
+  return c;
+}
+
+TEST(DarcyProblem, PointsOfTheBenchmark) {
+  const DarcyProblem problem(config(421, 5));
+  EXPECT_EQ(problem.describe().shape, (Shape{85, 85}));
+  const auto coords = problem.coordinates();
+  EXPECT_FLOAT_EQ(coords[0], 0.5f / 421);
+  EXPECT_FLOAT_EQ(coords[2 * 85], 5.5f / 421);
+  EXPECT_FLOAT_EQ(coords.back(), 420.5f / 421);
+}
+
+TEST(DarcyProblem, RootMeanSquareOfThePressure) {
+  // The public set has a root mean square of about 7.0e-3. Over 60 samples at a coarser resolution: within 10 %.
+  const DarcyProblem problem(config(85, 1));
+  std::vector<float> a(85 * 85), u(85 * 85);
+  double squares = 0;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    problem.make(i, a, u);
+    for (const float value : u) squares += static_cast<double>(value) * value / (60.0 * 85 * 85);
+  }
+  EXPECT_NEAR(std::sqrt(squares), 7.0e-3, 0.7e-3);
+}
+
+TEST(DarcyProblem, TheSameArraysForAnyNumberOfThreads) {
+  test::Scratch scratch;
+  const DarcyProblem problem(config(33, 2));
+  const int before = omp_get_max_threads();
+  std::vector<Samples> sets;
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    const auto path = scratch / ("t" + std::to_string(threads) + ".h5");
+    generate_dataset(path, problem.describe(), make_splits(9, 3), problem.coordinates(),
+                     [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+    const DatasetReader reader(path);
+    sets.push_back(reader.read(reader.indices("all")));
+  }
+  omp_set_num_threads(before);
+  EXPECT_EQ(sets[0].input, sets[1].input);
+  EXPECT_EQ(sets[0].output, sets[1].output);
+}
+
+TEST(DarcyProblem, ImpossibleSizesAreRefused) {
+  EXPECT_ERROR_WITH(DarcyProblem(config(1, 1)), "a resolution of at least 2");
+  EXPECT_ERROR_WITH(DarcyProblem(config(16, 0)), "stride of at least 1");
+  EXPECT_ERROR_WITH(DarcyProblem(config(16, 16)), "below it");
+}
+
+}  // namespace
+}  // namespace lano

@@ -1,0 +1,137 @@
+#include <png.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "core/atomic_file.h"
+#include "report/html_report.h"
+#include "report/picture.h"
+#include "report/vtk.h"
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+std::vector<std::uint8_t> decode_png(const std::string& bytes, std::uint32_t& width, std::uint32_t& height) {
+  png_image header{};
+  header.version = PNG_IMAGE_VERSION;
+  EXPECT_NE(png_image_begin_read_from_memory(&header, bytes.data(), bytes.size()), 0);
+  header.format = PNG_FORMAT_RGB;
+  std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(header));
+  EXPECT_NE(png_image_finish_read(&header, nullptr, pixels.data(), 0, nullptr), 0);
+  width = header.width;
+  height = header.height;
+  return pixels;
+}
+
+TEST(Picture, AGridHasXToTheRightAndYUp) {
+  // Only the point (i=1, j=0) of a 2x2 grid is high: right, bottom.
+  const std::vector<float> values{0, 0, 1, 0};
+  const Image image = draw_field(Geometry::grid, {2, 2}, {}, 2, values, 0, 1, ColourMap::field, 10);
+  std::uint32_t width = 0, height = 0;
+  const auto pixels = decode_png(encode_png(image), width, height);
+  ASSERT_EQ(width, 10u);
+  ASSERT_EQ(height, 10u);
+  const auto at = [&](std::size_t x, std::size_t y) {
+    return Rgb{pixels[3 * (y * 10 + x)], pixels[3 * (y * 10 + x) + 1], pixels[3 * (y * 10 + x) + 2]};
+  };
+  EXPECT_EQ(at(9, 9), colour(ColourMap::field, 1));
+  EXPECT_EQ(at(0, 9), colour(ColourMap::field, 0));
+  EXPECT_EQ(at(9, 0), colour(ColourMap::field, 0));
+  EXPECT_EQ(at(0, 0), colour(ColourMap::field, 0));
+}
+
+TEST(Picture, PointsColourTheirSurroundings) {
+  const std::vector<float> coords{0, 0, 1, 1}, values{0, 1};
+  const Image image = draw_field(Geometry::points, {2}, coords, 2, values, 0, 1, ColourMap::field, 50);
+  const auto at = [&](std::int64_t x, std::int64_t y) {
+    const auto p = static_cast<std::size_t>(3 * (y * image.width + x));
+    return Rgb{image.rgb[p], image.rgb[p + 1], image.rgb[p + 2]};
+  };
+  EXPECT_EQ(at(0, image.height - 1), colour(ColourMap::field, 0));
+  EXPECT_EQ(at(image.width - 1, 0), colour(ColourMap::field, 1));
+}
+
+TEST(Picture, ColoursAreClamped) {
+  EXPECT_EQ(colour(ColourMap::error, -1), colour(ColourMap::error, 0));
+  EXPECT_EQ(colour(ColourMap::error, 2), colour(ColourMap::error, 1));
+  EXPECT_EQ(colour(ColourMap::error, NAN), colour(ColourMap::error, 0));
+}
+
+TEST(Picture, Base64OfTheStandard) {  // RFC 4648, section 10
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+ReportContent content() {
+  ReportContent c;
+  c.title = "LANO on <darcy>";
+  c.headline = {{"relative L2 on test", "3.0e-02"}};
+  c.summary = {{"Parameters", "82481"}};
+  c.curves = {{"training loss", "#000", {1, 2, 3}, {1, 0.1, 0.01}}, {"validation", "#111", {1, 2, 3}, {1, NAN, 0.02}}};
+  c.errors = {0.01, 0.02, 0.03, 0.04};
+  c.set.shape = {2, 2};
+  c.set.coordinates = {{"x", "1"}, {"y", "1"}};
+  c.set.input = {{"coefficient", "1"}};
+  c.set.output = {{"pressure", "1"}};
+  c.samples = {{"best", 7, 0.01, {0, 0, 0, 1, 1, 0, 1, 1}, {1, 2, 3, 4}, {1, 1, 1, 2}, {1, 1, 1, 2.5f}}};
+  return c;
+}
+
+TEST(Report, IsSelfContainedAndComplete) {
+  const std::string html = render_report(content());
+  for (const char* part : {"LANO on &lt;darcy&gt;", "3.0e-02", "82481", "Learning curves", "Input", "Truth", "Prediction",
+                           "Absolute error", "test sample 7", "data:image/png;base64,", "linear-gradient", "<polyline"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  for (const char* part : {"http://", "https://", "<script", "<link", "nan", "<darcy>"}) {
+    EXPECT_EQ(html.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(Report, SurvivesEmptyAndConstantContent) {
+  ReportContent c;
+  EXPECT_NE(render_report(c).find("no curve yet"), std::string::npos);
+  c = content();
+  c.samples[0].truth = c.samples[0].prediction = {2, 2, 2, 2};
+  c.errors = {0.5};
+  c.curves = {{"one point", "#000", {1}, {0.5}}};
+  EXPECT_EQ(render_report(c).find("nan"), std::string::npos);
+}
+
+TEST(Vtk, StructuredGridKeepsTheOrderOfPoints) {
+  test::Scratch scratch;
+  SetDescription set = content().set;
+  set.shape = {2, 3};
+  const std::vector<float> coords{0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2}, values{1, 2, 3, 4, 5, 6};
+  write_vtk(scratch / "a.vts", set, coords, {{"pressure", values}});
+  const std::string text = read_file(scratch / "a.vts", "r");
+  EXPECT_NE(text.find("WholeExtent=\"0 2 0 1 0 0\""), std::string::npos);  // the last axis is VTK's first
+  const auto data = text.find("<AppendedData encoding=\"raw\">\n_") + 31;
+  std::uint64_t size = 0;
+  std::memcpy(&size, text.data() + data, 8);
+  EXPECT_EQ(size, 24u);
+  float third = 0;
+  std::memcpy(&third, text.data() + data + 8 + 8, 4);
+  EXPECT_EQ(third, 3);
+}
+
+TEST(Vtk, UnstructuredCellsAndPointClouds) {
+  test::Scratch scratch;
+  SetDescription set = content().set;
+  set.shape = {3, 2};
+  const std::vector<float> coords(12, 0.0f), values(6, 1.0f);
+  write_vtk(scratch / "a.vtu", set, coords, {{"u", values}});
+  EXPECT_NE(read_file(scratch / "a.vtu", "r").find("NumberOfPoints=\"6\" NumberOfCells=\"2\""), std::string::npos);
+  set.geometry = Geometry::points;
+  set.shape = {6};
+  write_vtk(scratch / "b.vtu", set, coords, {{"u", values}});
+  EXPECT_NE(read_file(scratch / "b.vtu", "r").find("NumberOfCells=\"6\""), std::string::npos);
+  EXPECT_ERROR_WITH(write_vtk(scratch / "c.vts", set, coords, {}), "write .vtu");
+}
+
+}  // namespace
+}  // namespace lano

@@ -1,0 +1,99 @@
+#include "train/adamw.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "train/schedule.h"
+
+namespace lano {
+namespace {
+
+struct Step {
+  double rate, beta1, p[3];
+};
+
+// Printed by PyTorch 1.13 in float64: AdamW(lr=1e-3, weight_decay=1e-2) under OneCycleLR(max_lr=1e-3, total_steps=10,
+// pct_start=0.3), from p = (1, -2, 0.5) with gradients (0.1 (i+1), -0.3 + 0.05 i, 0.7 - 0.2 i).
+constexpr Step kTrace[] = {
+    {3.9999999999999996e-05, 0.95, {0.999959600004, -1.9999592000013333, 0.49995980000057144}},
+    {0.0005200000000000001, 0.8999999999999999, {0.9995303857923077, -1.9995671986705974, 0.49959047419754365}},
+    {0.001, 0.85, {0.9987309549037542, -1.9989054089178915, 0.49902231948125353}},
+    {0.0009504846320134736, 0.854951556604879, {0.9978700527255442, -1.9982226342788976, 0.498517629028935}},
+    {0.000811745653949763, 0.8688255099070633, {0.9970631327744505, -1.997610385598505, 0.4981843909641412}},
+    {0.0006112620219362892, 0.8888739533021842, {0.99639703550982, -1.9971306017083053, 0.4980543136429415}},
+    {0.00038874197806371076, 0.9111260466978157, {0.9959278052458553, -1.9968129833667336, 0.4980651526021987}},
+    {0.00018825834605023698, 0.9311744900929366, {0.995674124261776, -1.9966543881537948, 0.49811544650871764}},
+    {4.9519367986526286e-05, 0.945048443395121, {0.9956014877352919, -1.9966140023246557, 0.4981389644799607}},
+    {4e-09, 0.95, {0.9956014819049063, -1.996613999679282, 0.4981389669268364}},
+};
+
+TEST(Schedule, OneCycleIsPyTorchs) {
+  const ScheduleConfig config;  // lr 1e-3, pct_start 0.3
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const ScheduleValue value = schedule_value(config, i, 10);
+    EXPECT_NEAR(value.learning_rate, kTrace[i].rate, 1e-15) << i;
+    EXPECT_NEAR(value.beta1, kTrace[i].beta1, 1e-12) << i;
+  }
+}
+
+TEST(Schedule, CosineAndConstant) {
+  ScheduleConfig config;
+  config.kind = ScheduleKind::cosine;
+  EXPECT_DOUBLE_EQ(schedule_value(config, 0, 100).learning_rate, 1e-3);
+  EXPECT_NEAR(schedule_value(config, 50, 100).learning_rate, 0.5e-3, 1e-18);
+  EXPECT_NEAR(schedule_value(config, 99, 100).learning_rate, 0.5e-3 * (1 + std::cos(M_PI * 0.99)), 1e-18);
+  EXPECT_EQ(schedule_value(config, 10, 100).beta1, 0.9);
+  config.kind = ScheduleKind::constant;
+  EXPECT_EQ(schedule_value(config, 99, 100).learning_rate, 1e-3);
+}
+
+TEST(Schedule, OneStepAndNoRise) {
+  ScheduleConfig config;
+  EXPECT_TRUE(std::isfinite(schedule_value(config, 0, 1).learning_rate));
+  config.pct_start = 0;
+  EXPECT_LE(schedule_value(config, 0, 10).learning_rate, 1e-3);
+  EXPECT_GT(schedule_value(config, 0, 10).learning_rate, 0.9e-3);
+}
+
+TEST(Adamw, FollowsPyTorchsTrace) {
+  AdamwConfig config;
+  config.weight_decay = 1e-2;
+  Adamw adamw(3, config);
+  std::vector<float> p{1, -2, 0.5f};
+  for (int i = 0; i < 10; ++i) {
+    const auto t = static_cast<float>(i);
+    const std::vector<float> g{0.1f * (t + 1), -0.3f + 0.05f * t, 0.7f - 0.2f * t};
+    adamw.step(p, g, kTrace[i].rate, kTrace[i].beta1);
+    // Float32 state against float64: a few roundings of p a step.
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], kTrace[i].p[k], 2e-7 * (i + 1)) << "step " << i;
+  }
+}
+
+TEST(Adamw, RestoredStateGoesOnToTheBit) {
+  Adamw one(4, {});
+  std::vector<float> p{1, 2, 3, 4}, g{0.1f, -0.2f, 0.3f, 1e-12f};
+  one.step(p, g, 1e-2, 0.9);
+  Adamw two(4, {});
+  two.restore(one.steps(), one.first_moment(), one.second_moment());
+  auto q = p;
+  one.step(p, g, 1e-2, 0.9);
+  two.step(q, g, 1e-2, 0.9);
+  EXPECT_EQ(p, q);
+}
+
+TEST(Adamw, ClippingKeepsTheDirection) {
+  std::vector<float> g{3, 4};
+  EXPECT_DOUBLE_EQ(clip_gradients(g, 1.0), 5);
+  EXPECT_NEAR(g[0], 0.6, 1e-6);
+  EXPECT_NEAR(g[1], 0.8, 1e-6);
+  g = {0.3f, 0.4f};
+  clip_gradients(g, 1.0);
+  EXPECT_EQ(g[0], 0.3f);
+  g = {30, 40};
+  clip_gradients(g, 0);  // never
+  EXPECT_EQ(g[1], 40);
+}
+
+}  // namespace
+}  // namespace lano

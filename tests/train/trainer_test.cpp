@@ -1,0 +1,154 @@
+#include "train/trainer.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "core/atomic_file.h"
+#include "data/generation.h"
+#include "pde/darcy_problem.h"
+#include "scratch.h"
+#include "train/evaluation.h"
+#include "train/run_folder.h"
+
+namespace lano {
+namespace {
+
+std::filesystem::path darcy(const test::Scratch& scratch, std::int64_t train, std::int64_t test, double validation = 0.25) {
+  const auto path = scratch / "darcy.h5";
+  DarcyConfig config;
+  config.resolution = 11;
+  config.stride = 1;
+  const DarcyProblem problem(config);
+  generate_dataset(path, problem.describe(), make_splits(train, test, validation), problem.coordinates(),
+                   [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+  return path;
+}
+
+TrainConfig tiny(const std::filesystem::path& data) {
+  TrainConfig c;
+  c.data = data.string();
+  c.lano.layers = 2;
+  c.lano.heads = 2;
+  c.lano.width = 16;
+  c.lano.agents = 9;
+  c.epochs = 4;
+  c.batch = 2;
+  c.clip = 1;
+  c.gradient_weight = 0.1;
+  c.schedule.learning_rate = 3e-3;
+  return c;
+}
+
+TEST(Trainer, LearnsAndWritesAWholeRun) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 64, 8));
+  config.epochs = 12;
+  const TrainResult result = train(config, scratch / "run");
+  // Predicting the mean solution scores about 0.48 on such a set; a trained operator must be far below.
+  EXPECT_LT(result.test_l2, 0.2);
+  EXPECT_LT(result.validation_l2, 0.2);
+  const RunFolder run(scratch / "run");
+  for (const auto& path : {run.config(), run.metrics(), run.checkpoint(), run.model(), run.evaluation_json(), run.evaluation_data(),
+                           scratch / "run/events.jsonl"}) {
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  }
+  // The model file alone gives the same test error.
+  TrainedModel trained = load_trained_model(run.model());
+  const DatasetReader reader(config.data);
+  const Samples samples = reader.read(reader.indices(Split::test));
+  const Evaluation again = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  EXPECT_DOUBLE_EQ(summarise(again.relative_l2).mean, result.test_l2);
+  // The chosen epoch is the best of those in metrics.csv.
+  std::istringstream rows(read_file(run.metrics(), "r"));
+  std::string line;
+  std::getline(rows, line);
+  EXPECT_EQ(line, "epoch,step,learning_rate,train_loss,validation_l2,seconds");
+  double best = 1e300;
+  std::int64_t best_epoch = 0, epochs = 0;
+  while (std::getline(rows, line)) {
+    std::vector<double> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(std::stod(cell));
+    ++epochs;
+    if (cells[4] < best) {
+      best = cells[4];
+      best_epoch = static_cast<std::int64_t>(cells[0]);
+    }
+  }
+  EXPECT_EQ(epochs, 12);
+  EXPECT_EQ(best_epoch, result.best_epoch);
+  EXPECT_NEAR(best, result.validation_l2, 1e-8);
+}
+
+TEST(Trainer, TheNormaliserSeesOnlyTheTrainingSplit) {
+  test::Scratch scratch;
+  const auto path = darcy(scratch, 8, 4);
+  TrainConfig config = tiny(path);
+  config.epochs = 1;
+  train(config, scratch / "run");
+  const DatasetReader reader(path);
+  const Samples samples = reader.read(reader.indices(Split::train));
+  ChannelStatistics statistics(1);
+  for (std::int64_t s = 0; s < samples.count; ++s) statistics.add(std::span(samples.output).subspan(static_cast<std::size_t>(s) * 121, 121));
+  const ModelFile model = read_model_file(scratch / "run/model.safetensors");
+  EXPECT_EQ(model.normaliser.output.shift(), statistics.map().shift());
+  EXPECT_EQ(model.normaliser.output.scale(), statistics.map().scale());
+}
+
+TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
+  test::Scratch scratch;
+  const TrainConfig config = tiny(darcy(scratch, 12, 2));
+  const TrainResult whole = train(config, scratch / "whole");
+  for (const std::int64_t stop : {1, 3}) {
+    EXPECT_FALSE(train(config, scratch / "parts", {true, stop}).finished);
+    EXPECT_FALSE(std::filesystem::exists(scratch / "parts/evaluation.json"));  // the test split was not touched
+  }
+  const TrainResult parts = train(config, scratch / "parts", {true, 0});
+  EXPECT_TRUE(parts.finished);
+  EXPECT_EQ(parts.test_l2, whole.test_l2);
+  for (const char* file : {"model.safetensors", "config.toml"}) {
+    EXPECT_EQ(read_file((scratch / "whole") / file, "r"), read_file((scratch / "parts") / file, "r")) << file;
+  }
+  TrainConfig other = config;
+  other.batch = 3;
+  EXPECT_ERROR_WITH(train(other, scratch / "parts", {true, 0}), "the config it was started with");
+}
+
+TEST(Trainer, MistakesAreNamedBeforeAnythingIsWritten) {
+  test::Scratch scratch;
+  const auto path = darcy(scratch, 6, 2, 0);
+  TrainConfig config = tiny(path);
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a validation split");
+  config.selection = Selection::last;
+  config.lano.agents = 127;
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "patches of a [11, 11] grid");
+  config = tiny(scratch / "none.h5");
+  EXPECT_ERROR_WITH(train(config, scratch / "none"), "nothing at that path");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "none"));
+  config = tiny(path);
+  config.epochs = 0;
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "train.epochs of at least 1");
+}
+
+TEST(Trainer, WithoutValidationTheLastWeightsAreKept) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 6, 2, 0));
+  config.selection = Selection::last;
+  config.epochs = 2;
+  const TrainResult result = train(config, scratch / "run");
+  EXPECT_EQ(result.best_epoch, 2);
+  EXPECT_TRUE(std::isnan(result.validation_l2));
+  EXPECT_TRUE(std::isfinite(result.test_l2));
+}
+
+TEST(Trainer, ADivergingRunNamesStepAndSamples) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 6, 2));
+  config.schedule.kind = ScheduleKind::constant;
+  config.schedule.learning_rate = 1e38;
+  config.clip = 0;
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "NaN or infinity on samples");
+}
+
+}  // namespace
+}  // namespace lano
