@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "command.h"
 #include "core/threads.h"
@@ -21,12 +23,21 @@ void mend_openblas_core(char** argv) {
   }
 }
 
+// Tensors of a few megabytes come and go at every operation. By default the C library returns such memory to the system
+// and takes it anew, page by page: a third of a training step. Keep it instead.
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_TOP_PAD, 1 << 28);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace lano::cli;
   prepare_process();
   mend_openblas_core(argv);
+  keep_freed_memory();
   for (const lano::BlasLibrary& library : lano::foreign_pools()) {
     fmt::print(stderr,
                "lano: warning: {} has its own {} thread pool beside OpenMP, which can be many times slower; install "

@@ -112,6 +112,7 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set) {
   shape.input_channels = set.input_channels();
   shape.output_channels = set.output_channels();
   shape.axes = set.geometry == Geometry::points ? 0 : static_cast<std::int64_t>(set.shape.size());
+  if (shape.axes == 0 && config.order == Order::hilbert) shape.order_box = set.box;
   if (shape.axes > 3) fail("making a LANO", "a grid of one, two or three axes", shape_text(set.shape));
   const bool on_grid = shape.axes > 0 && config.pool == Pool::grid;
   if (on_grid) shape.patches = choose_patches(config.agents, set.shape);
@@ -127,7 +128,8 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
            {"input_channels", shape.input_channels},
            {"output_channels", shape.output_channels},
            {"axes", shape.axes},
-           {"patches", shape.patches}};
+           {"patches", shape.patches},
+           {"order_box", shape.order_box}};
   for (const Schema::Key& key : schema.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
   return out;
 }
@@ -145,10 +147,15 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     shape.output_channels = from.at("output_channels");
     shape.axes = from.at("axes");
     shape.patches = from.at("patches").get<std::vector<std::int64_t>>();
+    shape.order_box = from.at("order_box").get<std::vector<double>>();
   } catch (const json::exception& error) {
     fail("reading an architecture", "all sizes and switches of a LANO", error.what(), "the file is damaged");
   }
   check_lano_config(config);
+  const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
+  if (ordered && shape.order_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
+    fail("reading an architecture", "order_box with two numbers an axis", std::to_string(shape.order_box.size()));
+  }
 }
 
 }  // namespace lano

@@ -34,6 +34,7 @@ struct LanoShape {
   std::int64_t dims = 2, input_channels = 0, output_channels = 1;  // dx, da, du
   std::int64_t axes = 2;                // of the grid or mesh; 0 for point clouds
   std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
+  std::vector<double> order_box;        // clouds in Hilbert order: lower, upper of each axis over the training points
 };
 
 // Binds the switches as model.layers, model.heads, ... for TOML and --set.

@@ -82,4 +82,16 @@ bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vec
   return true;
 }
 
+std::vector<double> bounds(std::span<const float> coordinates, std::int64_t dims) {
+  const auto axes = static_cast<std::size_t>(dims);
+  std::vector<double> box(2 * axes);
+  for (std::size_t i = 0; i < coordinates.size(); ++i) {
+    const std::size_t a = i % axes;
+    const double x = coordinates[i];
+    if (i < axes || x < box[2 * a]) box[2 * a] = x;
+    if (i < axes || x > box[2 * a + 1]) box[2 * a + 1] = x;
+  }
+  return box;
+}
+
 }  // namespace lano

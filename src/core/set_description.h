@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,8 @@ SetDescription set_description_from_json(const nlohmann::json& json);
 // True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
 // (if not null) receives the step of each axis (1 for an axis of one point).
 bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vector<double>* spacing);
+
+// The box of points [N, dims]: lower and upper end of each axis.
+std::vector<double> bounds(std::span<const float> coordinates, std::int64_t dims);
 
 }  // namespace lano

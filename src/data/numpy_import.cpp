@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -150,17 +151,6 @@ std::vector<FieldInfo> numbered_fields(const std::string& stem, std::int64_t cou
   return fields;
 }
 
-std::vector<double> bounds(std::span<const float> coords, std::size_t axes) {
-  std::vector<double> box(2 * axes);
-  for (std::size_t i = 0; i < coords.size(); ++i) {
-    const std::size_t a = i % axes;
-    const double x = coords[i];
-    if (i < axes || x < box[2 * a]) box[2 * a] = x;
-    if (i < axes || x > box[2 * a + 1]) box[2 * a + 1] = x;
-  }
-  return box;
-}
-
 struct Selected {
   const Group* group;
   std::int64_t row;
@@ -240,7 +230,10 @@ std::int64_t import_numpy(const NumpyImport& options, const std::filesystem::pat
     fail_usage("importing a mesh", "--coords with its curved coordinates", "none");
   }
   const std::size_t axes = first.coords ? static_cast<std::size_t>(first.coords->channels) : description.shape.size();
-  const bool per_sample = first.coords && (first.coords->samples > 1 || groups.size() > 1);
+  // One set of coordinates serves all samples where every group brings the same single one.
+  const bool per_sample = first.coords && std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+    return group.coords->samples > 1 || group.coords->values != first.coords->values;
+  });
 
   std::vector<float> shared;
   if (!first.coords) {
@@ -253,7 +246,7 @@ std::int64_t import_numpy(const NumpyImport& options, const std::filesystem::pat
     }
     shared = grid_coordinates(description.shape, options.grid_points, description.box);
   } else {
-    description.box = options.box.empty() ? bounds(first.coords->values, axes) : options.box;
+    description.box = options.box.empty() ? bounds(first.coords->values, first.coords->channels) : options.box;
     if (!per_sample) shared = first.coords->values;
   }
   const char* const axis_names[] = {"x", "y", "z"};

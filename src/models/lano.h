@@ -45,6 +45,7 @@ class Lano : public OperatorModel {
   Lano(const nlohmann::json& architecture, std::uint64_t seed);
   torch::Tensor forward(const Batch& batch) override;
   nlohmann::json architecture() const override { return to_json(config_, shape_); }
+  std::vector<double> order_box() const override { return shape_.order_box; }
 
  private:
   void initialise(std::uint64_t seed);

@@ -24,6 +24,8 @@ class OperatorModel : public torch::nn::Module {
  public:
   virtual torch::Tensor forward(const Batch& batch) = 0;  // [B, N, du]
   virtual nlohmann::json architecture() const = 0;        // what make_model needs to build it again
+  // The box of the Hilbert curve along which the model wants the points of a cloud; empty: in their own order.
+  virtual std::vector<double> order_box() const { return {}; }
 };
 
 // Builds the model that `architecture` names, with weights drawn from `seed`.

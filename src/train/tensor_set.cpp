@@ -1,6 +1,6 @@
 #include "train/tensor_set.h"
 
-#include <span>
+#include "core/hilbert.h"
 
 namespace lano {
 namespace {
@@ -18,6 +18,20 @@ torch::Tensor to_tensor(std::span<const float> values, const Shape& shape, const
 
 torch::Tensor index_of(const std::vector<std::int64_t>& rows) { return torch::tensor(rows, torch::kInt64); }
 
+std::span<float> row_of(std::vector<float>& values, std::int64_t row, std::int64_t size) {
+  return std::span(values).subspan(static_cast<std::size_t>(row * size), static_cast<std::size_t>(size));
+}
+
+// Point order[i] comes to place i.
+void permute_rows(std::span<float> values, std::int64_t channels, const std::vector<std::int64_t>& order) {
+  const std::vector<float> before(values.begin(), values.end());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      values[i * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)] = before[static_cast<std::size_t>(order[i] * channels + c)];
+    }
+  }
+}
+
 ChannelMap fit(std::span<const float> values, std::int64_t points, std::int64_t channels) {
   ChannelStatistics statistics(channels);
   const auto step = static_cast<std::size_t>(points * channels);
@@ -27,13 +41,39 @@ ChannelMap fit(std::span<const float> values, std::int64_t points, std::int64_t 
 
 }  // namespace
 
-TensorSet::TensorSet(const Samples& s, const SetDescription& d, const Normaliser& normaliser)
-    : size_(s.count),
-      mesh_(d.geometry == Geometry::points ? Shape{} : d.shape),
-      coordinates_(to_tensor(s.coordinates, {s.shared_coordinates ? 1 : s.count, s.points, d.dims()},
-                             &normaliser.coordinates)),
-      input_(to_tensor(s.input, {s.count, s.points, d.input_channels()}, &normaliser.input)) {
+TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& normaliser, const std::vector<double>& order_box)
+    : size_(s.count), mesh_(d.geometry == Geometry::points ? Shape{} : d.shape) {
+  if (d.geometry == Geometry::points && !order_box.empty()) {
+    if (s.shared_coordinates) {  // inputs break ties, so the order is each sample's own
+      const std::vector<float> once = s.coordinates;
+      for (std::int64_t i = 1; i < s.count; ++i) s.coordinates.insert(s.coordinates.end(), once.begin(), once.end());
+      s.shared_coordinates = false;
+    }
+    for (std::int64_t i = 0; i < s.count; ++i) {
+      const auto coords = row_of(s.coordinates, i, s.points * d.dims());
+      const auto input = row_of(s.input, i, s.points * d.input_channels());
+      order_.push_back(hilbert_order(coords, d.dims(), input, d.input_channels(), order_box));
+      permute_rows(coords, d.dims(), order_.back());
+      permute_rows(input, d.input_channels(), order_.back());
+      if (!s.output.empty()) permute_rows(row_of(s.output, i, s.points * d.output_channels()), d.output_channels(), order_.back());
+    }
+  }
+  coordinates_ = to_tensor(s.coordinates, {s.shared_coordinates ? 1 : s.count, s.points, d.dims()}, &normaliser.coordinates);
+  input_ = to_tensor(s.input, {s.count, s.points, d.input_channels()}, &normaliser.input);
   if (!s.output.empty()) output_ = to_tensor(s.output, {s.count, s.points, d.output_channels()}, nullptr);
+}
+
+void TensorSet::restore_order(std::int64_t row, std::int64_t channels, std::span<const float> from, std::span<float> to) const {
+  if (order_.empty()) {
+    std::copy(from.begin(), from.end(), to.begin());
+    return;
+  }
+  const auto& order = order_[static_cast<std::size_t>(row)];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      to[static_cast<std::size_t>(order[i] * channels + c)] = from[i * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)];
+    }
+  }
 }
 
 Batch TensorSet::batch(const std::vector<std::int64_t>& rows) const {

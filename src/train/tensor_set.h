@@ -1,8 +1,10 @@
-// Samples of one split as tensors the model can take: coordinates and input normalised, truth in physical values.
+// Samples of one split as tensors the model can take: coordinates and input normalised, truth in physical values, the
+// points of clouds in the order the model wants.
 #pragma once
 
 #include <torch/torch.h>
 
+#include <span>
 #include <vector>
 
 #include "core/set_description.h"
@@ -14,17 +16,23 @@ namespace lano {
 
 class TensorSet {
  public:
-  TensorSet(const Samples& samples, const SetDescription& description, const Normaliser& normaliser);
+  // order_box: that of the model (OperatorModel::order_box); used for clouds only.
+  TensorSet(Samples samples, const SetDescription& description, const Normaliser& normaliser,
+            const std::vector<double>& order_box);
 
   std::int64_t size() const { return size_; }
   const Shape& mesh() const { return mesh_; }
   Batch batch(const std::vector<std::int64_t>& rows) const;                // rows of this set, not file ids
   torch::Tensor truth(const std::vector<std::int64_t>& rows) const;        // [B, N, du], physical
 
+  // Values [N, channels] of row `row`, computed in the model's order, brought back to that of the file.
+  void restore_order(std::int64_t row, std::int64_t channels, std::span<const float> from, std::span<float> to) const;
+
  private:
   std::int64_t size_;
   Shape mesh_;                                    // empty for point clouds
   torch::Tensor coordinates_, input_, output_;    // [1 or S,N,dx], [S,N,da], [S,N,du]
+  std::vector<std::vector<std::int64_t>> order_;  // of each sample; empty where points keep their own
 };
 
 // Fits the normaliser on training samples.

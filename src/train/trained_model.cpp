@@ -35,15 +35,20 @@ void check_fits(const SetDescription& trained_on, const SetDescription& given, s
 std::vector<float> predict(OperatorModel& model, const Normaliser& normaliser, const SetDescription& description,
                            const Samples& samples, std::int64_t batch) {
   const torch::NoGradGuard no_grad;
-  const TensorSet set(samples, description, normaliser);
+  const TensorSet set(samples, description, normaliser, model.order_box());
   const auto per_sample = static_cast<std::size_t>(samples.points * description.output_channels());
   std::vector<float> out(per_sample * static_cast<std::size_t>(samples.count));
   for (std::int64_t first = 0; first < samples.count; first += batch) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(batch, samples.count - first)));
     std::iota(rows.begin(), rows.end(), first);
     const torch::Tensor network = model.forward(set.batch(rows)).contiguous();
-    const std::span<const float> values(network.data_ptr<float>(), static_cast<std::size_t>(network.numel()));
-    normaliser.output.decode(values, std::span(out).subspan(static_cast<std::size_t>(first) * per_sample, values.size()));
+    std::vector<float> physical(static_cast<std::size_t>(network.numel()));
+    normaliser.output.decode({network.data_ptr<float>(), physical.size()}, physical);
+    for (const std::int64_t row : rows) {
+      set.restore_order(row, description.output_channels(),
+                        std::span(physical).subspan(static_cast<std::size_t>(row - first) * per_sample, per_sample),
+                        std::span(out).subspan(static_cast<std::size_t>(row) * per_sample, per_sample));
+    }
   }
   return out;
 }

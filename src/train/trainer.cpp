@@ -55,7 +55,9 @@ class Trainer {
     if (config.model != "lano") {
       fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
     }
-    model_ = make_model(to_json(config.lano, lano_shape(config.lano, set)), static_cast<std::uint64_t>(config.seed));
+    LanoShape shape = lano_shape(config.lano, set);
+    if (!shape.order_box.empty()) shape.order_box = bounds(train_samples_.coordinates, set.dims());
+    model_ = make_model(to_json(config.lano, shape), static_cast<std::uint64_t>(config.seed));
     flat_ = std::make_unique<FlatParameters>(*model_);
     optimiser_ = std::make_unique<Adamw>(flat_->values().size(), config.optimiser);
     steps_per_epoch_ = (train_samples_.count + config.batch - 1) / config.batch;
@@ -84,7 +86,7 @@ class Trainer {
     fmt::print("{} parameters; {} training and {} validation samples of {} points; {} epochs of {} steps\n",
                parameter_count(*model_), train_samples_.count, validation_samples_.count, train_samples_.points,
                config_.epochs, steps_per_epoch_);
-    const TensorSet set(train_samples_, reader_.description(), normaliser_);
+    const TensorSet set(train_samples_, reader_.description(), normaliser_, model_->order_box());
     {
       const std::int64_t last = stop_after > 0 ? std::min(stop_after, config_.epochs) : config_.epochs;
       Progress progress("training", std::max<std::int64_t>(0, last - state_.epoch) * train_samples_.count, "samples");

@@ -26,7 +26,7 @@ TEST(LanoConfig, RoundTripsThroughTheModelFile) {
   config.bias = Bias::sum;
   config.dwc = false;
   config.pool = Pool::sequence;
-  const LanoShape shape{2, 1, 4, 2, {}};
+  const LanoShape shape{2, 1, 4, 2, {}, {}};
   LanoConfig read;
   LanoShape read_shape;
   lano_from_json(to_json(config, shape), read, read_shape);

@@ -97,6 +97,11 @@ TEST(NumpyImport, TrainAndTestFromArchives) {
   EXPECT_EQ(reader.indices(Split::train).size(), 5u);
   EXPECT_EQ(reader.indices(Split::test), (std::vector<std::int64_t>{5, 6}));
   EXPECT_EQ(reader.read(std::vector<std::int64_t>{5}).input[0], 1000);
+  // Coordinates given once stay shared, also over several archives.
+  write_npy(arrays.scratch / "x.npy", {4, 4, 2}, ramp(32));
+  options.coords = (arrays.scratch / "x.npy").string();
+  import_numpy(options, arrays.scratch / "e.h5");
+  EXPECT_TRUE(DatasetReader(arrays.scratch / "e.h5").shared_coordinates());
 }
 
 TEST(NumpyImport, MistakesAreNamed) {

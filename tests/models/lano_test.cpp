@@ -15,6 +15,7 @@ SetDescription described(Geometry geometry, const Shape& shape, std::size_t dims
   set.coordinates.resize(dims, {"x", "1"});
   set.input.resize(da, {"a", "1"});
   set.output.resize(du, {"u", "1"});
+  for (std::size_t a = 0; a < dims; ++a) set.box.insert(set.box.end(), {0.0, 1.0});
   return set;
 }
 
@@ -64,6 +65,8 @@ struct Case {
   LanoConfig config;
   SetDescription set;
 };
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 LanoConfig tiny() {
   LanoConfig c;

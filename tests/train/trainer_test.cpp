@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "core/atomic_file.h"
+#include "core/random.h"
 #include "data/generation.h"
 #include "pde/darcy_problem.h"
 #include "scratch.h"
@@ -112,6 +114,53 @@ TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
   TrainConfig other = config;
   other.batch = 3;
   EXPECT_ERROR_WITH(train(other, scratch / "parts", {true, 0}), "the config it was started with");
+}
+
+TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
+  test::Scratch scratch;
+  SetDescription set;
+  set.name = "cloud";
+  set.geometry = Geometry::points;
+  set.shape = {50};
+  set.coordinates = {{"x", "1"}, {"y", "1"}};
+  set.input = {{"a", "1"}};
+  set.output = {{"u", "1"}};
+  set.box = {0, 1, 0, 1};
+  RandomStream stream(3, Purpose::test);
+  {
+    DatasetWriter writer(scratch / "cloud.h5", set, make_splits(5, 1, 0.2), {});
+    for (std::int64_t s = 0; s < 6; ++s) {
+      std::vector<float> x, a, u;
+      for (int p = 0; p < 50; ++p) {
+        x.insert(x.end(), {static_cast<float>(stream.uniform()), static_cast<float>(stream.uniform())});
+        a.push_back(static_cast<float>(stream.normal()));
+        u.push_back(x[x.size() - 1] + a.back());
+      }
+      writer.write(s, x, a, u);
+    }
+    writer.commit();
+  }
+  TrainConfig config = tiny(scratch / "cloud.h5");
+  config.gradient_weight = 0;
+  config.epochs = 1;
+  train(config, scratch / "run");
+  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
+  EXPECT_EQ(trained.model->order_box().size(), 4u);
+  const DatasetReader reader(scratch / "cloud.h5");
+  Samples given = reader.read(reader.indices(Split::test));
+  const auto straight = predict(*trained.model, trained.file.normaliser, set, given, 1);
+  std::vector<std::int64_t> permutation(50);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  shuffle(permutation, stream);
+  Samples mixed = given;
+  for (std::size_t i = 0; i < 50; ++i) {
+    const auto from = static_cast<std::size_t>(permutation[i]);
+    mixed.coordinates[2 * i] = given.coordinates[2 * from];
+    mixed.coordinates[2 * i + 1] = given.coordinates[2 * from + 1];
+    mixed.input[i] = given.input[from];
+  }
+  const auto permuted = predict(*trained.model, trained.file.normaliser, set, mixed, 1);
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(permuted[i], straight[static_cast<std::size_t>(permutation[i])]);
 }
 
 TEST(Trainer, MistakesAreNamedBeforeAnythingIsWritten) {
