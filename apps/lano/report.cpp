@@ -74,6 +74,13 @@ void add_samples(const fs::path& path, ReportContent& content) {
 
 std::string error_text(const json& value) { return value.is_number() ? fmt::format("{:.3e}", value.get<double>()) : "none"; }
 
+// 1104257 -> "1,104,257"
+std::string grouped(std::int64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
 void fill(const json& evaluation, ReportContent& content) {
   const auto whole = [&](const char* key) { return fmt::format("{}", evaluation.at(key).get<std::int64_t>()); };
   const double seconds = evaluation.at("training_seconds");
@@ -96,7 +103,7 @@ void fill(const json& evaluation, ReportContent& content) {
                                                          1e3 * test["seconds"].get<double>() / test["samples"].get<double>())});
   }
   content.headline.push_back({"relative L2 on validation", error_text(evaluation.at("validation_l2"))});
-  content.headline.push_back({"parameters", whole("parameters")});
+  content.headline.push_back({"parameters", grouped(evaluation.at("parameters"))});
   content.headline.push_back({"training time", duration_text(seconds)});
   content.summary.push_back({"Weights kept", fmt::format("{}: epoch {} of {}", selection, whole("best_epoch"), whole("epochs"))});
   content.summary.push_back({"Training samples", fmt::format("{} (and {} for validation)", whole("train_samples"), whole("validation_samples"))});

@@ -22,9 +22,9 @@ table{border-collapse:collapse;width:100%}td{padding:5px 10px 5px 0;border-botto
 td:first-child{color:var(--quiet);white-space:nowrap}tr:last-child td{border-bottom:0}
 .chart{width:100%;height:auto;font-size:12px;fill:var(--ink)}.chart .plot{fill:#fbfcfd;stroke:var(--line)}.chart .grid{stroke:#e6ebef}
 .chart .tick{fill:var(--quiet);font-size:11px}.chart .bar{fill:#31688e}
-.sample{margin:16px 0}.row{display:grid;grid-template-columns:repeat(auto-fit,minmax(230px,1fr));gap:18px}
-figure{margin:0}figcaption{font-weight:600;margin-bottom:6px}figcaption small{color:var(--quiet);font-weight:400}
-.field{display:flex;gap:8px;align-items:stretch}.field img{width:100%;max-width:260px;height:auto;border:1px solid var(--line);image-rendering:pixelated}
+.sample{margin:16px 0}.row{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:18px}@media(max-width:900px){.row{grid-template-columns:repeat(2,minmax(0,1fr))}}
+figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:6px}figcaption small{color:var(--quiet);font-weight:400}
+.field{display:flex;gap:7px;align-items:stretch}.field img{flex:1 1 auto;min-width:0;max-width:260px;height:auto;align-self:flex-start;border:1px solid var(--line);image-rendering:pixelated}
 .bar{width:13px;flex:none;border:1px solid var(--line)}.scale{display:flex;flex-direction:column;justify-content:space-between;font-size:11px;color:var(--quiet);line-height:1;white-space:nowrap}
 .tag{display:inline-block;padding:1px 9px;border-radius:20px;background:#e4eef4;color:var(--accent);font-size:13px;margin-right:8px}
 details{margin-top:16px}summary{cursor:pointer;color:var(--accent)}pre{overflow:auto;background:#fbfcfd;border:1px solid var(--line);border-radius:8px;padding:12px;font-size:13px}
