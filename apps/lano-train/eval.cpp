@@ -2,7 +2,7 @@
 
 #include "command.h"
 #include "train/evaluation.h"
-#include "torch_threads.h"
+#include "run_options.h"
 
 namespace lano::cli {
 namespace {
@@ -11,6 +11,7 @@ struct Options {
   std::string model, data, split = "test";
   bool json = false;
   int threads = 0;
+  std::int64_t agents = 0, steps = 0;
 };
 
 void print_line(const char* label, const nlohmann::json& s) {
@@ -25,7 +26,8 @@ void run(const Options& o) {
   const DatasetReader reader(o.data);
   check_fits(trained.file.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
   const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
-  const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  choose_agents(*trained.model, o.agents);
+  const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples, o.steps);
   const nlohmann::json result = to_json(evaluation);
   if (o.json) {
     fmt::print("{}\n", result.dump());
@@ -36,6 +38,13 @@ void run(const Options& o) {
   print_line("relative L2", result["relative_l2"]);
   if (result.contains("relative_h1")) print_line("relative L2, gradient", result["relative_h1"]);
   print_line("largest error", result["max_error"]);
+  for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
+    const auto frame = static_cast<std::size_t>(evaluation.first_frame) + t;
+    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, reader.description().time[frame], evaluation.step_l2[t]);
+  }
+  if (evaluation.prediction.frames > samples.frames) {
+    fmt::print("  rolled out to frame {}; the set knows {}\n", evaluation.prediction.frames - 1, samples.frames - 1);
+  }
   fmt::print("prediction             {:.2f} ms a sample\n", 1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }
 
@@ -47,6 +56,8 @@ void add_eval(CLI::App& app) {
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--data", o->data, "the dataset file")->required();
   command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
+  command->add_option("--steps", o->steps, "autoregressive models: free roll-out of so many steps, 0: all frames of the set")->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano eval runs/darcy/model.safetensors --data darcy.h5 --split test");

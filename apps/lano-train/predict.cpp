@@ -3,13 +3,14 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
 #include "command.h"
 #include "core/error.h"
 #include "data/npy.h"
 #include "report/vtk.h"
 #include "train/trained_model.h"
-#include "torch_threads.h"
+#include "run_options.h"
 
 namespace lano::cli {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   std::vector<std::int64_t> samples;
   bool force = false;
   int threads = 0;
+  std::int64_t agents = 0, steps = 0;
 };
 
 struct Query {
@@ -105,23 +107,40 @@ Query from_arrays(const Options& o, const ModelFile& model) {
   return query;
 }
 
-std::span<const float> part(const std::vector<float>& values, std::int64_t index, std::int64_t size) {
-  return std::span(values).subspan(static_cast<std::size_t>(index * size), static_cast<std::size_t>(size));
+// [frames, N, du] of one sample.
+std::span<const float> predicted_of(const Prediction& prediction, const Query& q, std::int64_t i) {
+  const std::int64_t width = prediction.frames * q.set.output_channels();
+  return std::span(prediction.values)
+      .subspan(static_cast<std::size_t>(q.samples.first_point(i) * width), static_cast<std::size_t>(q.samples.points_of(i) * width));
 }
 
-void write_h5(const std::string& path, const Query& q, const std::vector<float>& prediction) {
+void write_h5(const std::string& path, const Query& q, const Prediction& prediction) {
   SetDescription set = q.set;
   set.generator = nlohmann::json{{"program", "lano predict"}}.dump();
   const Samples& s = q.samples;
+  // A roll-out beyond the set's frames goes on in equal steps.
+  const double step = set.time.size() > 1 ? set.time[1] - set.time[0] : 1;
+  while (!set.time.empty() && static_cast<std::int64_t>(set.time.size()) < prediction.frames) set.time.push_back(set.time.back() + step);
+  if (!set.time.empty()) set.time.resize(static_cast<std::size_t>(prediction.frames));
   std::span<const float> shared;
   if (s.shared_coordinates) shared = s.coordinates;
-  DatasetWriter writer(path, set, std::vector<Split>(static_cast<std::size_t>(s.count), Split::test), shared);
+  const std::vector<Split> splits(static_cast<std::size_t>(s.count), Split::test);
+  const auto writer = s.counts.empty() ? std::make_unique<DatasetWriter>(path, set, splits, shared)
+                                       : std::make_unique<DatasetWriter>(path, set, splits, s.counts);
   for (std::int64_t i = 0; i < s.count; ++i) {
-    const auto coords = s.shared_coordinates ? std::span<const float>() : part(s.coordinates, i, s.points * set.dims());
-    writer.write(i, coords, part(s.input, i, s.points * set.input_channels()),
-                 part(prediction, i, s.points * set.output_channels()));
+    const auto coords = s.shared_coordinates ? std::span<const float>() : s.coordinates_of(i, set.dims());
+    writer->write(i, coords, s.input_of(i, set.input_channels()), predicted_of(prediction, q, i));
   }
-  writer.commit();
+  writer->commit();
+}
+
+void write_array(const std::string& path, const Query& q, const Prediction& prediction) {
+  if (!q.samples.counts.empty()) fail_usage("predicting", "samples of one size for .npy", "clouds of different sizes", "write .h5");
+  Shape shape{q.samples.count};
+  if (!q.set.time.empty()) shape.push_back(prediction.frames);
+  shape.insert(shape.end(), q.set.shape.begin(), q.set.shape.end());
+  shape.push_back(q.set.output_channels());
+  write_npy(path, shape, prediction.values);
 }
 
 std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which) {
@@ -130,25 +149,33 @@ std::vector<float> channel(std::span<const float> values, std::int64_t channels,
   return out;
 }
 
-// One file a sample; with several samples the name gets the sample's number.
-void write_vtk_files(const std::filesystem::path& path, const Query& q, const std::vector<float>& prediction) {
+// One file a sample and frame; with several samples or frames the name gets their numbers.
+void write_vtk_files(const std::filesystem::path& path, const Query& q, const Prediction& prediction) {
   const Samples& s = q.samples;
   for (std::int64_t i = 0; i < s.count; ++i) {
-    std::filesystem::path to = path;
-    if (s.count > 1) to.replace_filename(fmt::format("{}-{:04}{}", path.stem().string(), s.ids[static_cast<std::size_t>(i)], path.extension().string()));
-    std::vector<std::vector<float>> columns;
-    std::vector<std::string> names;
-    const auto add = [&](std::span<const float> values, const std::vector<FieldInfo>& fields) {
-      for (std::size_t c = 0; c < fields.size(); ++c) {
-        columns.push_back(channel(values, static_cast<std::int64_t>(fields.size()), static_cast<std::int64_t>(c)));
-        names.push_back(fields[c].name);
-      }
-    };
-    add(part(s.input, i, s.points * q.set.input_channels()), q.set.input);
-    add(part(prediction, i, s.points * q.set.output_channels()), q.set.output);
-    std::vector<VtkField> fields;
-    for (std::size_t c = 0; c < columns.size(); ++c) fields.push_back({names[c], columns[c]});
-    write_vtk(to, q.set, part(s.coordinates, s.shared_coordinates ? 0 : i, s.points * q.set.dims()), fields);
+    SetDescription set = q.set;
+    if (!s.counts.empty()) set.shape = {s.points_of(i)};
+    for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {
+      std::string name = path.stem().string();
+      if (s.count > 1) name += fmt::format("-{:04}", s.ids[static_cast<std::size_t>(i)]);
+      if (prediction.frames > 1) name += fmt::format("-t{:03}", frame);
+      std::filesystem::path to = path;
+      to.replace_filename(name + path.extension().string());
+      std::vector<std::vector<float>> columns;
+      std::vector<std::string> names;
+      const auto add = [&](std::span<const float> values, const std::vector<FieldInfo>& fields) {
+        for (std::size_t c = 0; c < fields.size(); ++c) {
+          columns.push_back(channel(values, static_cast<std::int64_t>(fields.size()), static_cast<std::int64_t>(c)));
+          names.push_back(fields[c].name);
+        }
+      };
+      const auto size = static_cast<std::size_t>(s.points_of(i) * set.output_channels());
+      add(s.input_of(i, set.input_channels()), set.input);
+      add(predicted_of(prediction, q, i).subspan(static_cast<std::size_t>(frame) * size, size), set.output);
+      std::vector<VtkField> fields;
+      for (std::size_t c = 0; c < columns.size(); ++c) fields.push_back({names[c], columns[c]});
+      write_vtk(to, set, s.coordinates_of(i, set.dims()), fields);
+    }
   }
 }
 
@@ -167,14 +194,12 @@ void run(const Options& o) {
     fail_usage("predicting", "either --data, or --input and --coords", o.data.empty() ? "neither" : "both");
   }
   const Query query = o.data.empty() ? from_arrays(o, trained.file) : from_dataset(o, trained.file);
+  choose_agents(*trained.model, o.agents);
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<float> prediction = predict(*trained.model, trained.file.normaliser, query.set, query.samples, 8);
+  const Prediction prediction = predict(*trained.model, trained.file.normaliser, query.set, query.samples, 8, o.steps);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (kind == ".npy") {
-    Shape shape{query.samples.count};
-    shape.insert(shape.end(), query.set.shape.begin(), query.set.shape.end());
-    shape.push_back(query.set.output_channels());
-    write_npy(out, shape, prediction);
+    write_array(o.out, query, prediction);
   } else if (kind == ".h5") {
     write_h5(o.out, query, prediction);
   } else {
@@ -182,7 +207,7 @@ void run(const Options& o) {
   }
   const auto count = static_cast<double>(query.samples.count);
   fmt::print("{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, query.samples.count,
-             shape_text(query.set.shape), 1e3 * seconds / count, count * static_cast<double>(query.samples.points) / seconds);
+             shape_text(query.set.shape), 1e3 * seconds / count, static_cast<double>(query.samples.first_point(query.samples.count) * prediction.frames) / seconds);
 }
 
 }  // namespace
@@ -197,6 +222,8 @@ void add_predict(CLI::App& app) {
   command->add_option("--input", o->input, "input fields as .npy: [shape...] or [samples, shape..., channels]");
   command->add_option("--coords", o->coords, "coordinates as .npy [shape..., dims]; the training grid needs none");
   command->add_option("--out", o->out, "the file to write; its ending chooses the format")->required();
+  command->add_option("--steps", o->steps, "autoregressive models: steps from the first frame, 0: all frames of the set")->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(

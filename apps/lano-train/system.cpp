@@ -4,14 +4,9 @@
 #include "command.h"
 #include "core/error.h"
 #include "core/threads.h"
-#include "torch_threads.h"
+#include "run_options.h"
 
 namespace lano::cli {
-
-void use_threads(int count) {
-  // Asked before LibTorch's first look at the pool, which would overwrite OpenMP's own choice.
-  at::set_num_threads(count > 0 ? count : thread_count());
-}
 
 void add_system(CLI::App& app) {
   CLI::App* command = app.add_subcommand("system", "what 'lano info --system' shows of training");

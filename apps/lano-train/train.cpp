@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/progress.h"
 #include "train/trainer.h"
-#include "torch_threads.h"
+#include "run_options.h"
 
 namespace lano::cli {
 namespace {

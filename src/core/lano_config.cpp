@@ -77,6 +77,15 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
                         "position features: coordinates, or distances to an 8x8 reference grid");
   schema.bind<Decoder>("model.decoder", c.decoder, {{"linear", Decoder::linear}, {"mlp", Decoder::mlp}},
                        "last map from features to fields");
+  schema.bind<DwcSpacing>("model.dwc_spacing", c.dwc_spacing,
+                          {{"physical", DwcSpacing::physical}, {"index", DwcSpacing::index}},
+                          "at other resolutions the stencil keeps its training spacing, or its indices");
+  schema.bind("model.dropout", c.dropout, "share of features dropped while training");
+  schema.bind<Task>("model.task", c.task,
+                    {{"steady", Task::steady},
+                     {"autoregressive", Task::autoregressive},
+                     {"time_conditional", Task::time_conditional}},
+                    "a field from inputs, the next state from this one, or a field at a given time");
 }
 
 void check_lano_config(const LanoConfig& c) {
@@ -88,6 +97,9 @@ void check_lano_config(const LanoConfig& c) {
   positive("width", c.width);
   positive("agents", c.agents);
   positive("ffn_ratio", c.ffn_ratio);
+  if (c.dropout < 0 || c.dropout >= 1) {
+    fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
+  }
   if (c.width % c.heads != 0) {
     fail_usage("reading the model's config", "model.width to be a multiple of model.heads",
                fmt::format("{} and {}", c.width, c.heads));
@@ -106,15 +118,39 @@ std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape
   return best;
 }
 
-LanoShape lano_shape(const LanoConfig& config, const SetDescription& set) {
+std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape) {
+  const std::int64_t points = element_count(shape);
+  for (std::int64_t distance = 0; distance < agents + points; ++distance) {
+    for (const std::int64_t candidate : {agents - distance, agents + distance}) {
+      if (candidate < 1 || candidate > points) continue;
+      std::vector<std::int64_t> best, prefix;
+      double spread = 1e300;
+      factorise(candidate, shape, prefix, best, spread);
+      if (!best.empty() && spread <= std::log(2.0) + 1e-9) return best;
+    }
+  }
+  return choose_patches(1, shape);
+}
+
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing) {
   LanoShape shape;
   shape.dims = set.dims();
-  shape.input_channels = set.input_channels();
+  shape.input_channels = set.input_channels() + (config.task == Task::autoregressive ? set.output_channels() : 0);
   shape.output_channels = set.output_channels();
   shape.axes = set.geometry == Geometry::points ? 0 : static_cast<std::int64_t>(set.shape.size());
   if (shape.axes == 0 && config.order == Order::hilbert) shape.order_box = set.box;
   if (shape.axes > 3) fail("making a LANO", "a grid of one, two or three axes", shape_text(set.shape));
   const bool on_grid = shape.axes > 0 && config.pool == Pool::grid;
+  if (shape.axes > 0) {
+    shape.mesh = set.shape;
+    shape.spacing = spacing;
+  } else {
+    shape.points = set.points();
+  }
+  if (set.time.size() > 1) {
+    shape.time_origin = set.time.front();
+    shape.time_step = (set.time.back() - set.time.front()) / static_cast<double>(set.time.size() - 1);
+  }
   if (on_grid) shape.patches = choose_patches(config.agents, set.shape);
   return shape;
 }
@@ -129,7 +165,12 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
            {"output_channels", shape.output_channels},
            {"axes", shape.axes},
            {"patches", shape.patches},
-           {"order_box", shape.order_box}};
+           {"order_box", shape.order_box},
+           {"mesh", shape.mesh},
+           {"spacing", shape.spacing},
+           {"points", shape.points},
+           {"time_origin", shape.time_origin},
+           {"time_step", shape.time_step}};
   for (const Schema::Key& key : schema.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
   return out;
 }
@@ -148,6 +189,11 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     shape.axes = from.at("axes");
     shape.patches = from.at("patches").get<std::vector<std::int64_t>>();
     shape.order_box = from.at("order_box").get<std::vector<double>>();
+    shape.mesh = from.at("mesh").get<Shape>();
+    shape.spacing = from.at("spacing").get<std::vector<double>>();
+    shape.points = from.at("points");
+    shape.time_origin = from.at("time_origin");
+    shape.time_step = from.at("time_step");
   } catch (const json::exception& error) {
     fail("reading an architecture", "all sizes and switches of a LANO", error.what(), "the file is damaged");
   }

@@ -17,6 +17,8 @@ enum class Pool { sequence, grid };
 enum class Order { hilbert, file };
 enum class Position { coordinates, reference };
 enum class Decoder { linear, mlp };
+enum class DwcSpacing { physical, index };
+enum class Task { steady, autoregressive, time_conditional };
 
 struct LanoConfig {
   std::int64_t layers = 8, heads = 8, width = 128, agents = 128, ffn_ratio = 2;  // L, H, C, M, r
@@ -27,14 +29,21 @@ struct LanoConfig {
   Order order = Order::hilbert;    // of point clouds
   Position position = Position::coordinates;
   Decoder decoder = Decoder::linear;
+  DwcSpacing dwc_spacing = DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
+  double dropout = 0;              // share of the features zeroed behind attention and feed-forward while training
+  Task task = Task::steady;
 };
 
 // What the data fix: set when a model is made, stored with it.
 struct LanoShape {
-  std::int64_t dims = 2, input_channels = 0, output_channels = 1;  // dx, da, du
+  std::int64_t dims = 2, input_channels = 0, output_channels = 1;  // dx, da, du; autoregressive: the state is in da, too
   std::int64_t axes = 2;                // of the grid or mesh; 0 for point clouds
   std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
   std::vector<double> order_box;        // clouds in Hilbert order: lower, upper of each axis over the training points
+  Shape mesh;                           // axes of the training mesh; empty for clouds
+  std::vector<double> spacing;          // step of each axis where that mesh was a uniform grid, else empty
+  std::int64_t points = 0;              // median number of points of the training clouds
+  double time_origin = 0, time_step = 1;  // first output time and mean step: the embedding counts steps
 };
 
 // Binds the switches as model.layers, model.heads, ... for TOML and --set.
@@ -47,7 +56,11 @@ void check_lano_config(const LanoConfig& config);
 // log(n_i/m_i), m_i <= n_i, ties to the larger m1. Fails where no factorisation fits.
 std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape);
 
-LanoShape lano_shape(const LanoConfig& config, const SetDescription& set);
+// The patch grid nearest to `agents` patches that is about square in index on `shape` (no side twice another).
+std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape);
+
+// spacing: of a uniform grid, else empty.
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {});
 
 // One object with "name": "lano" and all switches, sizes and data-fixed numbers.
 nlohmann::json to_json(const LanoConfig& config, const LanoShape& shape);

@@ -1,11 +1,14 @@
-// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /split [S], /time [T]; attributes hold
-// the SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads one.
+// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /split [S], /time [T]; clouds of
+// different sizes: /offsets [S+1] and the arrays [P,dx], [P,da], [P,du] over all P points. Attributes hold the
+// SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads one.
 #include "data/dataset.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/error.h"
 #include "data/hdf5_file.h"
@@ -18,6 +21,11 @@ using nlohmann::json;
 Shape output_shape(const SetDescription& d, std::int64_t samples) {
   if (d.time.empty()) return {samples, d.points(), d.output_channels()};
   return {samples, static_cast<std::int64_t>(d.time.size()), d.points(), d.output_channels()};
+}
+
+std::int64_t median(std::vector<std::int64_t> counts) {
+  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2), counts.end());
+  return counts[counts.size() / 2];
 }
 
 Shape by_sample(Shape shape) {
@@ -90,6 +98,37 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
   const Shape input_shape{samples, d.points(), d.input_channels()};
   file_->make_floats("input", input_shape, by_sample(input_shape));
   file_->make_floats("output", output_shape(d, samples), by_sample(output_shape(d, samples)));
+  write_attributes(splits);
+}
+
+DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                             const std::vector<std::int64_t>& counts)
+    : pending_(path),
+      description_(std::move(description)),
+      written_(splits.size()),
+      shared_(false),
+      offsets_{0},
+      file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
+  SetDescription& d = description_;
+  if (d.geometry != Geometry::points || !d.time.empty() || counts.size() != splits.size() || counts.empty()) {
+    fail("writing clouds of different sizes", "steady point clouds and one count a sample",
+         fmt::format("{} counts for {} samples of a {}", counts.size(), splits.size(), geometry_name(d.geometry)));
+  }
+  for (const std::int64_t count : counts) {
+    if (count < 1) fail("writing clouds of different sizes", "at least one point a sample", std::to_string(count));
+    offsets_.push_back(offsets_.back() + count);
+  }
+  d.shape = {median(counts)};
+  const std::int64_t total = offsets_.back(), chunk = std::min<std::int64_t>(total, 4096);
+  file_->make_floats("coords", {total, d.dims()}, {chunk, d.dims()});
+  file_->make_floats("input", {total, d.input_channels()}, {chunk, std::max<std::int64_t>(1, d.input_channels())});
+  file_->make_floats("output", {total, d.output_channels()}, {chunk, d.output_channels()});
+  file_->write_integers("offsets", offsets_);
+  write_attributes(splits);
+}
+
+void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
+  const SetDescription& d = description_;
   std::vector<std::uint8_t> codes;
   for (const Split split : splits) codes.push_back(static_cast<std::uint8_t>(split));
   file_->write_bytes("split", codes);
@@ -109,14 +148,18 @@ DatasetWriter::~DatasetWriter() = default;
 void DatasetWriter::write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
                           std::span<const float> output) {
   const SetDescription& d = description_;
-  check_size(coordinates, shared_ ? 0 : d.points() * d.dims(), "coordinates");
-  check_size(input, d.points() * d.input_channels(), "input");
-  check_size(output, element_count(by_sample(output_shape(d, 1))), "output");
+  const auto at = static_cast<std::size_t>(sample);
+  const bool ragged = !offsets_.empty();
+  const std::int64_t points = ragged ? offsets_.at(at + 1) - offsets_.at(at) : d.points();
+  check_size(coordinates, shared_ ? 0 : points * d.dims(), "coordinates");
+  check_size(input, points * d.input_channels(), "input");
+  check_size(output, ragged ? points * d.output_channels() : element_count(output_shape(d, 1)), "output");
+  const std::int64_t first = ragged ? offsets_[at] : sample, rows = ragged ? points : 1;
   const std::lock_guard lock(mutex_);
-  if (!shared_) file_->write_rows("coords", sample, 1, coordinates);
-  file_->write_rows("input", sample, 1, input);
-  file_->write_rows("output", sample, 1, output);
-  written_.at(static_cast<std::size_t>(sample)) = true;
+  if (!shared_) file_->write_rows("coords", first, rows, coordinates);
+  file_->write_rows("input", first, rows, input);
+  file_->write_rows("output", first, rows, output);
+  written_.at(at) = true;
 }
 
 void DatasetWriter::commit() {
@@ -176,14 +219,30 @@ void DatasetReader::check_arrays() {
   for (const std::int64_t extent : d.shape) {
     if (extent < 1 || extent > (std::int64_t{1} << 40)) fail(doing, "axes of at least one point", shape_text(d.shape));
   }
-  const Shape input = file_->shape("input");
-  size_ = input.empty() ? 0 : input[0];
-  expect("input", input, {size_, d.points(), d.input_channels()});
-  const Shape coords = file_->shape("coords");
-  shared_ = !coords.empty() && coords[0] == 1 && size_ != 1;
-  expect("coords", coords, {shared_ ? 1 : size_, d.points(), d.dims()});
   has_output_ = file_->has("output");
-  if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
+  if (file_->has("offsets")) {
+    offsets_ = file_->read_integers("offsets");
+    if (d.geometry != Geometry::points || offsets_.size() < 2 || offsets_.front() != 0) {
+      fail(doing, "/offsets of point clouds, starting at 0", "something else", "make the file again");
+    }
+    for (std::size_t i = 1; i < offsets_.size(); ++i) {
+      if (offsets_[i] <= offsets_[i - 1]) fail(doing, "rising /offsets", std::to_string(offsets_[i]), "make the file again");
+      counts_.push_back(offsets_[i] - offsets_[i - 1]);
+    }
+    size_ = static_cast<std::int64_t>(counts_.size());
+    const std::int64_t total = offsets_.back();
+    expect("coords", file_->shape("coords"), {total, d.dims()});
+    expect("input", file_->shape("input"), {total, d.input_channels()});
+    if (has_output_) expect("output", file_->shape("output"), {total, d.output_channels()});
+  } else {
+    const Shape input = file_->shape("input");
+    size_ = input.empty() ? 0 : input[0];
+    expect("input", input, {size_, d.points(), d.input_channels()});
+    const Shape coords = file_->shape("coords");
+    shared_ = !coords.empty() && coords[0] == 1 && size_ != 1;
+    expect("coords", coords, {shared_ ? 1 : size_, d.points(), d.dims()});
+    if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
+  }
   const auto codes = file_->read_bytes("split");
   if (static_cast<std::int64_t>(codes.size()) != size_) {
     fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
@@ -211,34 +270,65 @@ std::vector<std::int64_t> DatasetReader::indices(std::string_view split_or_all) 
 
 Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   const SetDescription& d = description_;
+  const bool ragged = !offsets_.empty();
   Samples samples;
   samples.count = static_cast<std::int64_t>(ids.size());
   samples.points = d.points();
+  samples.frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size());
   samples.shared_coordinates = shared_;
   samples.ids.assign(ids.begin(), ids.end());
-  const auto per_coords = static_cast<std::size_t>(d.points() * d.dims());
-  const auto per_input = static_cast<std::size_t>(d.points() * d.input_channels());
-  const auto per_output = static_cast<std::size_t>(has_output_ ? element_count(output_shape(d, 1)) : 0);
-  samples.coordinates.resize(per_coords * (shared_ ? 1 : ids.size()));
-  samples.input.resize(per_input * ids.size());
-  samples.output.resize(per_output * ids.size());
-  const auto read_one = [&](const char* name, std::vector<float>& to, std::size_t size, std::size_t slot,
-                            std::int64_t row, std::int64_t sample) {
-    const std::span<float> values = std::span(to).subspan(slot * size, size);
-    file_->read_rows(name, row, 1, values);
-    check_finite(values, path_, name, sample);
-  };
-  if (shared_) read_one("coords", samples.coordinates, per_coords, 0, 0, 0);
-  for (std::size_t slot = 0; slot < ids.size(); ++slot) {
-    const std::int64_t id = ids[slot];
+  for (const std::int64_t id : ids) {
     if (id < 0 || id >= size_) {
       fail(fmt::format("reading '{}'", path_.string()), fmt::format("a sample below {}", size_), std::to_string(id));
     }
-    if (!shared_) read_one("coords", samples.coordinates, per_coords, slot, id, id);
-    read_one("input", samples.input, per_input, slot, id, id);
-    if (has_output_) read_one("output", samples.output, per_output, slot, id, id);
+    if (ragged) samples.counts.push_back(counts_[static_cast<std::size_t>(id)]);
+  }
+  // Appends the rows of one sample to `to`.
+  const auto append = [&](const char* name, std::vector<float>& to, std::int64_t width, std::int64_t id, std::int64_t sample) {
+    const auto at = static_cast<std::size_t>(id);
+    const std::int64_t first = ragged ? offsets_[at] : id, rows = ragged ? counts_[at] : 1;
+    const std::size_t before = to.size();
+    to.resize(before + static_cast<std::size_t>(rows * width));
+    const std::span<float> values = std::span(to).subspan(before);
+    file_->read_rows(name, first, rows, values);
+    check_finite(values, path_, name, sample);
+  };
+  const std::int64_t points = ragged ? 1 : d.points();
+  samples.coordinates.reserve(static_cast<std::size_t>(points * d.dims() * (shared_ ? 1 : samples.count)));
+  samples.input.reserve(static_cast<std::size_t>(points * d.input_channels() * samples.count));
+  samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
+  if (shared_) append("coords", samples.coordinates, points * d.dims(), 0, 0);
+  for (const std::int64_t id : ids) {
+    if (!shared_) append("coords", samples.coordinates, points * d.dims(), id, id);
+    append("input", samples.input, points * d.input_channels(), id, id);
+    if (has_output_) append("output", samples.output, points * samples.frames * d.output_channels(), id, id);
   }
   return samples;
+}
+
+std::int64_t Samples::first_point(std::int64_t i) const {
+  if (counts.empty()) return i * points;
+  return std::accumulate(counts.begin(), counts.begin() + i, std::int64_t{0});
+}
+
+namespace {
+
+std::span<const float> part(const std::vector<float>& values, std::int64_t first, std::int64_t count) {
+  return std::span(values).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+std::span<const float> Samples::coordinates_of(std::int64_t i, std::int64_t dims) const {
+  return part(coordinates, (shared_coordinates ? 0 : first_point(i)) * dims, points_of(i) * dims);
+}
+
+std::span<const float> Samples::input_of(std::int64_t i, std::int64_t channels) const {
+  return part(input, first_point(i) * channels, points_of(i) * channels);
+}
+
+std::span<const float> Samples::output_of(std::int64_t i, std::int64_t channels) const {
+  return part(output, first_point(i) * frames * channels, points_of(i) * frames * channels);
 }
 
 }  // namespace lano

@@ -32,6 +32,10 @@ class DatasetWriter {
   // shared_coordinates: one set of coordinates for all samples, given here as [N, dx]; else one with each sample.
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 std::span<const float> shared_coordinates);
+  // Clouds of different sizes: counts[i] points in sample i, each with coordinates of its own; steady sets only.
+  // The description's shape becomes [median count].
+  DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                const std::vector<std::int64_t>& counts);
   ~DatasetWriter();
   DatasetWriter(const DatasetWriter&) = delete;
   DatasetWriter& operator=(const DatasetWriter&) = delete;
@@ -46,18 +50,29 @@ class DatasetWriter {
   SetDescription description_;
   std::vector<bool> written_;
   bool shared_;
+  std::vector<std::int64_t> offsets_;  // first point of each sample and the end; empty where all have one size
   std::unique_ptr<Hdf5File> file_;
   std::mutex mutex_;
+
+  void write_attributes(const std::vector<Split>& splits);
 };
 
-// Samples in memory, in the order they were asked for.
+// Samples in memory, in the order they were asked for, one behind the other.
 struct Samples {
-  std::int64_t count = 0, points = 0;
+  std::int64_t count = 0, points = 0;    // points of each sample, where all have the same number
+  std::int64_t frames = 1;               // times of the output
+  std::vector<std::int64_t> counts;      // points of each sample, where they differ; else empty
   bool shared_coordinates = false;
   std::vector<std::int64_t> ids;         // their indices in the file
   std::vector<float> coordinates;        // [1 or count, N, dx]
   std::vector<float> input;              // [count, N, da]
   std::vector<float> output;             // [count, (T,) N, du]; empty where the file has none
+
+  std::int64_t points_of(std::int64_t i) const { return counts.empty() ? points : counts[static_cast<std::size_t>(i)]; }
+  std::int64_t first_point(std::int64_t i) const;  // points before sample i
+  std::span<const float> coordinates_of(std::int64_t i, std::int64_t dims) const;
+  std::span<const float> input_of(std::int64_t i, std::int64_t channels) const;
+  std::span<const float> output_of(std::int64_t i, std::int64_t channels) const;  // [frames, N, channels]
 };
 
 class DatasetReader {
@@ -71,6 +86,8 @@ class DatasetReader {
   std::int64_t size() const { return size_; }
   bool shared_coordinates() const { return shared_; }
   bool has_output() const { return has_output_; }
+  // Points of each sample where clouds differ in size, else empty.
+  const std::vector<std::int64_t>& counts() const { return counts_; }
   const std::vector<Split>& splits() const { return splits_; }
   std::vector<std::int64_t> indices(Split split) const;
   // The named split, or every sample for "all".
@@ -87,6 +104,7 @@ class DatasetReader {
   SetDescription description_;
   std::int64_t size_ = 0;
   bool shared_ = false, has_output_ = false;
+  std::vector<std::int64_t> counts_, offsets_;
   std::vector<Split> splits_;
 };
 

@@ -181,44 +181,52 @@ void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64
   }
 }
 
-void Hdf5File::write_bytes(const std::string& name, std::span<const std::uint8_t> values) {
-  const hsize_t dims[] = {values.size()};
+void Hdf5File::write_whole(const std::string& name, hid_t file_type, hid_t memory_type, std::size_t count,
+                           const void* values) {
+  const hsize_t dims[] = {count};
   const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
-  Hdf5Handle set(
-      H5Dcreate2(file_.get(), name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-  if (!set || H5Dwrite(set.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+  Hdf5Handle set(H5Dcreate2(file_.get(), name.c_str(), file_type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                 H5Dclose);
+  if (!set || H5Dwrite(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
     set.release();
     fail_writing(fmt::format("'{}'", name));
   }
 }
 
-void Hdf5File::write_doubles(const std::string& name, std::span<const double> values) {
-  const hsize_t dims[] = {values.size()};
-  const Hdf5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
-  Hdf5Handle set(
-      H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-      H5Dclose);
-  if (!set || H5Dwrite(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-    set.release();
-    fail_writing(fmt::format("'{}'", name));
+void Hdf5File::read_whole(const std::string& name, hid_t memory_type, void* values) const {
+  const Hdf5Handle set = dataset(name);
+  if (H5Dread(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
   }
+}
+
+void Hdf5File::write_bytes(const std::string& name, std::span<const std::uint8_t> values) {
+  write_whole(name, H5T_STD_U8LE, H5T_NATIVE_UINT8, values.size(), values.data());
+}
+
+void Hdf5File::write_doubles(const std::string& name, std::span<const double> values) {
+  write_whole(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.size(), values.data());
+}
+
+void Hdf5File::write_integers(const std::string& name, std::span<const std::int64_t> values) {
+  write_whole(name, H5T_STD_I64LE, H5T_NATIVE_INT64, values.size(), values.data());
 }
 
 std::vector<std::uint8_t> Hdf5File::read_bytes(const std::string& name) const {
   std::vector<std::uint8_t> values(static_cast<std::size_t>(element_count(shape(name))));
-  const Hdf5Handle set = dataset(name);
-  if (!values.empty() && H5Dread(set.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
-  }
+  read_whole(name, H5T_NATIVE_UINT8, values.data());
   return values;
 }
 
 std::vector<double> Hdf5File::read_doubles(const std::string& name) const {
   std::vector<double> values(static_cast<std::size_t>(element_count(shape(name))));
-  const Hdf5Handle set = dataset(name);
-  if (!values.empty() && H5Dread(set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
-  }
+  read_whole(name, H5T_NATIVE_DOUBLE, values.data());
+  return values;
+}
+
+std::vector<std::int64_t> Hdf5File::read_integers(const std::string& name) const {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(element_count(shape(name))));
+  read_whole(name, H5T_NATIVE_INT64, values.data());
   return values;
 }
 

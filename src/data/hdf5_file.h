@@ -48,11 +48,13 @@ class Hdf5File {
   void write_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<const float> values);
   void write_bytes(const std::string& name, std::span<const std::uint8_t> values);
   void write_doubles(const std::string& name, std::span<const double> values);
+  void write_integers(const std::string& name, std::span<const std::int64_t> values);
 
   // `count` rows of the first axis, from `first`.
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
   std::vector<std::uint8_t> read_bytes(const std::string& name) const;
   std::vector<double> read_doubles(const std::string& name) const;
+  std::vector<std::int64_t> read_integers(const std::string& name) const;
 
   void set_attribute(const std::string& name, const std::string& text);
   std::optional<std::string> attribute(const std::string& name) const;
@@ -62,6 +64,8 @@ class Hdf5File {
  private:
   Hdf5File(Hdf5Handle file, std::filesystem::path path) : path_(std::move(path)), file_(std::move(file)) {}
   Hdf5Handle dataset(const std::string& name) const;
+  void write_whole(const std::string& name, hid_t file_type, hid_t memory_type, std::size_t count, const void* values);
+  void read_whole(const std::string& name, hid_t memory_type, void* values) const;
   [[noreturn]] void fail_reading(const std::string& expected, const std::string& found) const;
   [[noreturn]] void fail_writing(const std::string& what);
 

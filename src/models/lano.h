@@ -9,21 +9,33 @@
 
 namespace lano {
 
+// The arrangement of a batch's points as the blocks see it.
+struct Layout {
+  Shape mesh;                         // axes, or empty for clouds
+  std::vector<double> reach;          // distance of the stencil's outer taps in points, per axis (one entry for clouds)
+  std::vector<std::int64_t> counts;   // packed clouds
+  std::vector<double> reaches;        // of each packed cloud
+};
+
 // softmax attention through M agents: O = softmax(Q A^T + B2) softmax(A K^T + B1) V, plus the depthwise stencil of V.
 class AgentAttention : public torch::nn::Module {
  public:
   AgentAttention(const LanoConfig& config, const LanoShape& shape);
-  torch::Tensor forward(const torch::Tensor& x, const Shape& mesh);  // [B,N,C] -> [B,N,C]
+  torch::Tensor forward(const torch::Tensor& x, const Layout& layout);  // [B,N,C] -> [B,N,C]
+  void use_patches(const std::vector<std::int64_t>& patches) { used_patches_ = patches; }
 
  private:
+  torch::Tensor attend(const torch::Tensor& qkv, const Shape& mesh, const std::vector<double>& reach);  // [B,N,3C] -> [B,N,C]
   torch::Tensor pool(const torch::Tensor& q, const Shape& mesh) const;             // [B,N,C] -> [B,M,C]
-  torch::Tensor interpolate(const torch::Tensor& vector, const Shape& mesh) const; // [M] -> [N]
-  torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh) const;          // [B,N,C] -> [B,N,C]
+  // A vector living on the trained patches, read at the centres of `to` equal pieces of each axis: [M] -> [prod(to)].
+  torch::Tensor interpolate(const torch::Tensor& vector, const Shape& to) const;
+  torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const std::vector<double>& reach) const;  // [B,N,C]
   Shape pool_mesh(const Shape& mesh, std::int64_t points) const;                   // the axes pooling works on
   std::pair<torch::Tensor, torch::Tensor> biases(const Shape& mesh) const;         // B1, B2, undefined for none
 
   LanoConfig config_;
-  std::vector<std::int64_t> patches_;  // [M] along the order, or the patch grid
+  std::vector<std::int64_t> patches_;       // as trained: [M] along the order, or the patch grid
+  std::vector<std::int64_t> used_patches_;  // as asked for at run time
   torch::nn::Linear qkv_{nullptr}, out_{nullptr};  // rows of qkv: queries, keys, values
   torch::Tensor dwc_, b1_, b2_, b3_, b4_, latent_;
 };
@@ -32,9 +44,13 @@ class AgentAttention : public torch::nn::Module {
 class AgentBlock : public torch::nn::Module {
  public:
   AgentBlock(const LanoConfig& config, const LanoShape& shape);
-  torch::Tensor forward(torch::Tensor f, const Shape& mesh);
+  torch::Tensor forward(torch::Tensor f, const Layout& layout);
+  AgentAttention& attention() { return *attention_; }
 
  private:
+  torch::Tensor drop(const torch::Tensor& x) const;
+
+  double dropout_;
   torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr};
   std::shared_ptr<AgentAttention> attention_;
   torch::nn::Linear up_{nullptr}, down_{nullptr};
@@ -46,14 +62,18 @@ class Lano : public OperatorModel {
   torch::Tensor forward(const Batch& batch) override;
   nlohmann::json architecture() const override { return to_json(config_, shape_); }
   std::vector<double> order_box() const override { return shape_.order_box; }
+  std::int64_t use_agents(std::int64_t agents) override;
 
  private:
   void initialise(std::uint64_t seed);
   torch::Tensor position_features(const torch::Tensor& coordinates) const;
+  torch::Tensor time_features(const Batch& batch);                     // [B, 1, C], or [1, N, C] for packed clouds
+  Layout layout_of(const Batch& batch) const;
 
   LanoConfig config_;
   LanoShape shape_;
-  torch::nn::Linear encoder1_{nullptr}, encoder2_{nullptr}, decoder_hidden_{nullptr}, decoder_{nullptr};
+  torch::nn::Linear encoder1_{nullptr}, encoder2_{nullptr}, decoder_hidden_{nullptr}, decoder_{nullptr},
+      time1_{nullptr}, time2_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   torch::Tensor placeholder_;
   std::vector<std::shared_ptr<AgentBlock>> blocks_;

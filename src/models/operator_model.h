@@ -13,11 +13,15 @@
 
 namespace lano {
 
-// A batch of samples on meshes of one kind and size.
+// A batch of samples: on meshes of one shape, on clouds of one size, or on clouds of different sizes, which are packed one
+// behind the other (B = 1, N the sum of their counts) so that there is no padding to leak from.
 struct Batch {
-  torch::Tensor coordinates;  // [B, N, dx], normalised
-  torch::Tensor input;        // [B, N, da], normalised; da may be 0
-  Shape mesh;                 // axes of the grid or mesh, row-major; empty for point clouds
+  torch::Tensor coordinates;          // [B, N, dx], normalised
+  torch::Tensor input;                // [B, N, da], normalised; da may be 0
+  Shape mesh;                         // axes of the grid or mesh, row-major; empty for clouds
+  std::vector<double> spacing;        // physical step of each axis of a uniform grid, else empty
+  std::vector<std::int64_t> counts;   // points of each packed cloud; empty where all samples are of one size
+  torch::Tensor time;                 // [B] (packed: one a cloud), physical; for time_conditional models only
 };
 
 class OperatorModel : public torch::nn::Module {
@@ -26,6 +30,8 @@ class OperatorModel : public torch::nn::Module {
   virtual nlohmann::json architecture() const = 0;        // what make_model needs to build it again
   // The box of the Hilbert curve along which the model wants the points of a cloud; empty: in their own order.
   virtual std::vector<double> order_box() const { return {}; }
+  // Asks for another number of agent tokens at run time; returns the number used. Fails where the model has none to choose.
+  virtual std::int64_t use_agents(std::int64_t agents);
 };
 
 // Builds the model that `architecture` names, with weights drawn from `seed`.

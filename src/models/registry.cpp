@@ -16,6 +16,10 @@ std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, st
              fmt::format("did you mean '{}'?", nearest(name, model_names())));
 }
 
+std::int64_t OperatorModel::use_agents(std::int64_t) {
+  fail_usage("choosing the agents", "a model with agent tokens", "one without", "leave out --agents");
+}
+
 std::int64_t parameter_count(const OperatorModel& model) {
   std::int64_t count = 0;
   for (const torch::Tensor& parameter : model.parameters()) count += parameter.numel();

@@ -30,9 +30,9 @@ double nice_step(double range) {
   return 10 * power;
 }
 
-std::string x_ticks(double low, double high, const auto& to_x) {
+std::string x_ticks(double low, double high, double least_step, const auto& to_x) {
   std::string out;
-  const double step = nice_step(high - low);
+  const double step = std::max(least_step, nice_step(high - low));
   for (double tick = std::ceil(low / step) * step; tick <= high + 1e-9 * step; tick += step) {
     out += fmt::format("<text x=\"{0:.1f}\" y=\"{1:.1f}\" text-anchor=\"middle\" class=\"tick\">{2:.4g}</text>", to_x(tick),
                        kTop + kPlotHeight + 15, tick);
@@ -62,7 +62,7 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
   y_high += margin;
   const auto to_x = [&](double x) { return kLeft + (x - x_low) / (x_high - x_low) * kPlotWidth; };
   const auto to_y = [&](double y) { return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * kPlotHeight; };
-  std::string svg = frame(x_label, y_label) + x_ticks(x_low, x_high, to_x);
+  std::string svg = frame(x_label, y_label) + x_ticks(x_low, x_high, 1, to_x);
   for (int decade = static_cast<int>(std::floor(y_low)); decade <= static_cast<int>(std::ceil(y_high)); ++decade) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = factor * std::pow(10, decade);
@@ -101,7 +101,7 @@ std::string draw_histogram(const std::vector<double>& values, const std::string&
   }
   const double top = *std::max_element(counts.begin(), counts.end());
   const auto to_x = [&](double x) { return kLeft + (x - low) / (high - low) * kPlotWidth; };
-  std::string svg = frame(x_label, "samples") + x_ticks(low, high, to_x);
+  std::string svg = frame(x_label, "samples") + x_ticks(low, high, 0, to_x);
   const double step = std::max(1.0, nice_step(top));
   for (double tick = 0; tick <= top; tick += step) {
     const double y = kTop + (1 - tick / (1.05 * top)) * kPlotHeight;

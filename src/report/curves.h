@@ -1,4 +1,4 @@
-// A line chart as inline SVG: several named curves over a common x, y on a logarithmic scale, axis labels and ticks.
+// A line chart as inline SVG: several named curves over counted x (epochs, frames), y on a logarithmic scale, axis labels and ticks.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ td:first-child{color:var(--quiet);white-space:nowrap}tr:last-child td{border-bot
 .sample{margin:16px 0}.row{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:18px}@media(max-width:900px){.row{grid-template-columns:repeat(2,minmax(0,1fr))}}
 figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:6px}figcaption small{color:var(--quiet);font-weight:400}
 .field{display:flex;gap:7px;align-items:stretch}.field img{flex:1 1 auto;min-width:0;max-width:260px;height:auto;align-self:flex-start;border:1px solid var(--line);image-rendering:pixelated}
-.bar{width:13px;flex:none;border:1px solid var(--line)}.scale{display:flex;flex-direction:column;justify-content:space-between;font-size:11px;color:var(--quiet);line-height:1;white-space:nowrap}
+.bar{width:13px;flex:none;border:1px solid var(--line)}.scale{flex:none;width:58px;display:flex;flex-direction:column;justify-content:space-between;font-size:11px;color:var(--quiet);line-height:1;white-space:nowrap}
 .tag{display:inline-block;padding:1px 9px;border-radius:20px;background:#e4eef4;color:var(--accent);font-size:13px;margin-right:8px}
 details{margin-top:16px}summary{cursor:pointer;color:var(--accent)}pre{overflow:auto;background:#fbfcfd;border:1px solid var(--line);border-radius:8px;padding:12px;font-size:13px}
 footer{margin-top:28px;color:var(--quiet);font-size:13px}

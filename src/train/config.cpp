@@ -15,6 +15,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("train.seed", c.seed, "of weights and shuffling");
   schema.bind("train.clip", c.clip, "largest gradient norm, 0 for none");
   schema.bind("train.gradient_weight", c.gradient_weight, "weight of the gradient term of the loss, uniform grids only");
+  schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
+  schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
   schema.bind<Selection>("train.selection", c.selection, {{"best", Selection::best}, {"last", Selection::last}},
                          "weights kept: best on validation, or the last");
   schema.bind<ScheduleKind>("schedule.kind", c.schedule.kind,
@@ -45,6 +47,8 @@ void check_train_config(const TrainConfig& c) {
   require(c.seed >= 0, "train.seed of at least 0", c.seed);
   require(c.clip >= 0, "train.clip of at least 0", c.clip);
   require(c.gradient_weight >= 0, "train.gradient_weight of at least 0", c.gradient_weight);
+  require(c.rollout >= 1, "train.rollout of at least 1", c.rollout);
+  require(c.frames >= 0, "train.frames of at least 0", c.frames);
   require(c.schedule.learning_rate > 0, "schedule.learning_rate above 0", c.schedule.learning_rate);
   require(c.schedule.pct_start >= 0 && c.schedule.pct_start < 1, "schedule.pct_start in [0, 1)", c.schedule.pct_start);
   require(c.schedule.div_factor > 0, "schedule.div_factor above 0", c.schedule.div_factor);

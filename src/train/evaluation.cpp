@@ -2,14 +2,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <numeric>
 
 #include "core/error.h"
+#include "train/rollout.h"
 
 namespace lano {
 namespace {
 
 constexpr std::int64_t kBatch = 8;
+
+// [frames, N, du] of one sample.
+std::span<const float> predicted_of(const Prediction& prediction, const Samples& samples, std::int64_t i, std::int64_t channels) {
+  const std::int64_t width = prediction.frames * channels;
+  return std::span(prediction.values)
+      .subspan(static_cast<std::size_t>(samples.first_point(i) * width), static_cast<std::size_t>(samples.points_of(i) * width));
+}
 
 nlohmann::json summary_json(const std::vector<double>& errors) {
   const ErrorSummary s = summarise(errors);
@@ -17,32 +26,37 @@ nlohmann::json summary_json(const std::vector<double>& errors) {
           {"median", s.median}, {"q75", s.q75},             {"q95", s.q95},         {"maximum", s.maximum}};
 }
 
-std::span<const float> row(const std::vector<float>& values, std::size_t index, std::size_t size) {
-  return std::span(values).subspan(index * size, size);
-}
-
 }  // namespace
 
 Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const SetDescription& description,
-                    const Samples& samples) {
+                    const Samples& samples, std::int64_t steps) {
   if (samples.count == 0) fail("evaluating a model", "at least one sample", "none", "choose another split");
   if (samples.output.empty()) fail("evaluating a model", "a set with known output", "none", "use 'lano predict'");
   Evaluation evaluation;
   evaluation.ids = samples.ids;
   const auto start = std::chrono::steady_clock::now();
-  evaluation.prediction = predict(model, normaliser, description, samples, kBatch);
+  evaluation.prediction = predict(model, normaliser, description, samples, kBatch, steps);
   evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const auto size = static_cast<std::size_t>(samples.points * description.output_channels());
   std::vector<double> spacing;
-  const bool uniform = description.geometry == Geometry::grid && samples.shared_coordinates &&
+  const bool uniform = description.geometry == Geometry::grid && description.time.empty() &&
+                       (samples.shared_coordinates || samples.count == 1) &&
                        uniform_grid_spacing(description.shape, samples.coordinates.data(), &spacing);
-  for (std::size_t s = 0; s < static_cast<std::size_t>(samples.count); ++s) {
-    const auto prediction = row(evaluation.prediction, s, size), truth = row(samples.output, s, size);
-    evaluation.relative_l2.push_back(relative_l2(prediction, truth));
-    evaluation.max_error.push_back(max_error(prediction, truth));
-    if (uniform) {
-      evaluation.relative_h1.push_back(
-          relative_h1(prediction, truth, description.shape, description.output_channels(), spacing));
+  // The first frame of an autoregressive model is given to it, not predicted.
+  evaluation.first_frame = task_of(model) == Task::autoregressive ? 1 : 0;
+  const std::int64_t known = std::min(samples.frames, evaluation.prediction.frames), channels = description.output_channels();
+  if (!description.time.empty()) evaluation.step_l2.resize(static_cast<std::size_t>(known - evaluation.first_frame));
+  for (std::int64_t s = 0; s < samples.count; ++s) {
+    const std::int64_t frame = samples.points_of(s) * channels;
+    const auto from = static_cast<std::size_t>(evaluation.first_frame * frame);
+    const auto judged = static_cast<std::size_t>((known - evaluation.first_frame) * frame);
+    const auto predicted = predicted_of(evaluation.prediction, samples, s, channels).subspan(from, judged);
+    const auto truth = samples.output_of(s, channels).subspan(from, judged);
+    evaluation.relative_l2.push_back(relative_l2(predicted, truth));
+    evaluation.max_error.push_back(max_error(predicted, truth));
+    if (uniform) evaluation.relative_h1.push_back(relative_h1(predicted, truth, description.shape, channels, spacing));
+    for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
+      const auto size = static_cast<std::size_t>(frame);
+      evaluation.step_l2[t] += relative_l2(predicted.subspan(t * size, size), truth.subspan(t * size, size)) / static_cast<double>(samples.count);
     }
   }
   return evaluation;
@@ -54,6 +68,7 @@ nlohmann::json to_json(const Evaluation& e) {
                      {"max_error", summary_json(e.max_error)},
                      {"seconds", e.seconds}};
   if (!e.relative_h1.empty()) out["relative_h1"] = summary_json(e.relative_h1);
+  if (!e.step_l2.empty()) out["per_step"] = {{"first_frame", e.first_frame}, {"relative_l2", e.step_l2}};
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t s = 0; s < e.ids.size(); ++s) rows.push_back({{"id", e.ids[s]}, {"relative_l2", e.relative_l2[s]}});
   out["per_sample"] = rows;
@@ -76,30 +91,41 @@ std::vector<std::size_t> picked_rows(const Evaluation& e) {
 void write_picked(const std::filesystem::path& path, const Evaluation& e, const Samples& samples,
                   const SetDescription& description) {
   SetDescription both = description;
+  both.time.clear();
   for (const FieldInfo& field : description.output) both.output.push_back({field.name + " (predicted)", field.unit});
   const std::vector<std::size_t> rows = picked_rows(e);
+  const std::int64_t last = std::min(samples.frames, e.prediction.frames) - 1;
   nlohmann::json about{{"program", "lano train"}, {"picked", nlohmann::json::array()}};
-  for (const std::size_t r : rows) about["picked"].push_back({{"id", e.ids[r]}, {"relative_l2", e.relative_l2[r]}});
+  std::vector<std::int64_t> counts;
+  for (const std::size_t r : rows) {
+    about["picked"].push_back({{"id", e.ids[r]}, {"relative_l2", e.relative_l2[r]}});
+    if (!samples.counts.empty()) counts.push_back(samples.counts[r]);
+  }
+  if (!description.time.empty()) about["frame"] = last;
   both.generator = about.dump();
-  const auto points = static_cast<std::size_t>(samples.points);
   const auto du = static_cast<std::size_t>(description.output_channels());
-  const auto da = static_cast<std::size_t>(description.input_channels());
-  const auto dx = static_cast<std::size_t>(description.dims());
   std::span<const float> shared;
   if (samples.shared_coordinates) shared = samples.coordinates;
-  DatasetWriter writer(path, both, std::vector<Split>(rows.size(), Split::test), shared);
+  const std::vector<Split> splits(rows.size(), Split::test);
+  const auto writer = counts.empty() ? std::make_unique<DatasetWriter>(path, both, splits, shared)
+                                     : std::make_unique<DatasetWriter>(path, both, splits, counts);
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(rows[i]);
+    const auto points = static_cast<std::size_t>(samples.points_of(row));
+    const auto from = static_cast<std::size_t>(last) * points * du;
+    const auto truth = samples.output_of(row, description.output_channels()).subspan(from, points * du);
+    const auto predicted = predicted_of(e.prediction, samples, row, description.output_channels()).subspan(from, points * du);
     std::vector<float> output(points * 2 * du);
     for (std::size_t p = 0; p < points; ++p) {
       for (std::size_t c = 0; c < du; ++c) {
-        output[p * 2 * du + c] = samples.output[(rows[i] * points + p) * du + c];
-        output[p * 2 * du + du + c] = e.prediction[(rows[i] * points + p) * du + c];
+        output[p * 2 * du + c] = truth[p * du + c];
+        output[p * 2 * du + du + c] = predicted[p * du + c];
       }
     }
-    const auto coords = samples.shared_coordinates ? std::span<const float>() : row(samples.coordinates, rows[i], points * dx);
-    writer.write(static_cast<std::int64_t>(i), coords, row(samples.input, rows[i], points * da), output);
+    const auto coords = samples.shared_coordinates ? std::span<const float>() : samples.coordinates_of(row, description.dims());
+    writer->write(static_cast<std::int64_t>(i), coords, samples.input_of(row, description.input_channels()), output);
   }
-  writer.commit();
+  writer->commit();
 }
 
 }  // namespace lano

@@ -16,33 +16,41 @@ torch::Tensor to_tensor(std::span<const float> values, const Shape& shape, const
   return tensor;
 }
 
-torch::Tensor index_of(const std::vector<std::int64_t>& rows) { return torch::tensor(rows, torch::kInt64); }
-
-std::span<float> row_of(std::vector<float>& values, std::int64_t row, std::int64_t size) {
-  return std::span(values).subspan(static_cast<std::size_t>(row * size), static_cast<std::size_t>(size));
-}
+std::span<float> writable(std::span<const float> values) { return {const_cast<float*>(values.data()), values.size()}; }
 
 // Point order[i] comes to place i.
 void permute_rows(std::span<float> values, std::int64_t channels, const std::vector<std::int64_t>& order) {
   const std::vector<float> before(values.begin(), values.end());
+  const auto width = static_cast<std::size_t>(channels);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      values[i * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)] = before[static_cast<std::size_t>(order[i] * channels + c)];
-    }
+    for (std::size_t c = 0; c < width; ++c) values[i * width + c] = before[static_cast<std::size_t>(order[i]) * width + c];
   }
 }
 
-ChannelMap fit(std::span<const float> values, std::int64_t points, std::int64_t channels) {
+ChannelMap fit(std::int64_t samples, std::int64_t channels, bool scale, auto values_of) {
+  if (!scale) return ChannelMap::identity(channels);
   ChannelStatistics statistics(channels);
-  const auto step = static_cast<std::size_t>(points * channels);
-  for (std::size_t at = 0; step > 0 && at < values.size(); at += step) statistics.add(values.subspan(at, step));
+  for (std::int64_t i = 0; i < samples; ++i) statistics.add(values_of(i));
   return statistics.map();
+}
+
+torch::Tensor channel_row(const std::vector<double>& values, const torch::Tensor& like) {
+  return torch::tensor(values, torch::kFloat64).to(like.dtype());
 }
 
 }  // namespace
 
 TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& normaliser, const std::vector<double>& order_box)
-    : size_(s.count), mesh_(d.geometry == Geometry::points ? Shape{} : d.shape) {
+    : size_(s.count),
+      frames_(s.frames),
+      points_(s.points),
+      counts_(s.counts),
+      mesh_(d.geometry == Geometry::points ? Shape{} : d.shape),
+      time_(d.time) {
+  for (std::int64_t i = 0; !counts_.empty() && i < s.count; ++i) first_.push_back(s.first_point(i));
+  if (d.geometry == Geometry::grid && (s.shared_coordinates || s.count == 1)) {
+    uniform_grid_spacing(d.shape, s.coordinates.data(), &spacing_);
+  }
   if (d.geometry == Geometry::points && !order_box.empty()) {
     if (s.shared_coordinates) {  // inputs break ties, so the order is each sample's own
       const std::vector<float> once = s.coordinates;
@@ -50,17 +58,58 @@ TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& norma
       s.shared_coordinates = false;
     }
     for (std::int64_t i = 0; i < s.count; ++i) {
-      const auto coords = row_of(s.coordinates, i, s.points * d.dims());
-      const auto input = row_of(s.input, i, s.points * d.input_channels());
+      const auto coords = s.coordinates_of(i, d.dims()), input = s.input_of(i, d.input_channels());
       order_.push_back(hilbert_order(coords, d.dims(), input, d.input_channels(), order_box));
-      permute_rows(coords, d.dims(), order_.back());
-      permute_rows(input, d.input_channels(), order_.back());
-      if (!s.output.empty()) permute_rows(row_of(s.output, i, s.points * d.output_channels()), d.output_channels(), order_.back());
+      permute_rows(writable(coords), d.dims(), order_.back());
+      permute_rows(writable(input), d.input_channels(), order_.back());
+      if (s.output.empty()) continue;
+      const auto output = writable(s.output_of(i, d.output_channels()));
+      const std::size_t frame = output.size() / static_cast<std::size_t>(s.frames);
+      for (std::int64_t t = 0; t < s.frames; ++t) {
+        permute_rows(output.subspan(static_cast<std::size_t>(t) * frame, frame), d.output_channels(), order_.back());
+      }
     }
   }
-  coordinates_ = to_tensor(s.coordinates, {s.shared_coordinates ? 1 : s.count, s.points, d.dims()}, &normaliser.coordinates);
-  input_ = to_tensor(s.input, {s.count, s.points, d.input_channels()}, &normaliser.input);
-  if (!s.output.empty()) output_ = to_tensor(s.output, {s.count, s.points, d.output_channels()}, nullptr);
+  const auto arranged = [&](std::int64_t rows, std::int64_t channels) {
+    return counts_.empty() ? Shape{rows, s.points, channels} : Shape{s.first_point(s.count), channels};
+  };
+  coordinates_ = to_tensor(s.coordinates, arranged(s.shared_coordinates ? 1 : s.count, d.dims()), &normaliser.coordinates);
+  input_ = to_tensor(s.input, arranged(s.count, d.input_channels()), &normaliser.input);
+  if (!s.output.empty()) output_ = to_tensor(s.output, arranged(s.count * s.frames, d.output_channels()), nullptr);
+}
+
+torch::Tensor TensorSet::rows_of(const torch::Tensor& values, const std::vector<std::int64_t>& rows) const {
+  if (counts_.empty()) return values.index_select(0, torch::tensor(rows, torch::kInt64));
+  std::vector<torch::Tensor> clouds;
+  for (const std::int64_t row : rows) clouds.push_back(values.narrow(0, first_[static_cast<std::size_t>(row)], points_of(row)));
+  return torch::cat(clouds, 0).unsqueeze(0);
+}
+
+Batch TensorSet::batch(const std::vector<Item>& items) const {
+  std::vector<std::int64_t> rows;
+  std::vector<double> times;
+  for (const Item& item : items) {
+    rows.push_back(item.row);
+    if (!time_.empty()) times.push_back(time_[static_cast<std::size_t>(item.frame)]);
+  }
+  const auto count = static_cast<std::int64_t>(rows.size());
+  Batch batch;
+  const bool shared = counts_.empty() && coordinates_.size(0) == 1 && size_ != 1;
+  batch.coordinates = shared ? coordinates_.expand({count, -1, -1}) : rows_of(coordinates_, rows);
+  batch.input = rows_of(input_, rows);
+  batch.mesh = mesh_;
+  batch.spacing = spacing_;
+  if (!counts_.empty()) {
+    for (const std::int64_t row : rows) batch.counts.push_back(points_of(row));
+  }
+  if (!times.empty()) batch.time = torch::tensor(times, torch::kFloat64);
+  return batch;
+}
+
+torch::Tensor TensorSet::truth(const std::vector<Item>& items) const {
+  std::vector<std::int64_t> rows;
+  for (const Item& item : items) rows.push_back(item.row * frames_ + item.frame);
+  return rows_of(output_, rows);
 }
 
 void TensorSet::restore_order(std::int64_t row, std::int64_t channels, std::span<const float> from, std::span<float> to) const {
@@ -69,37 +118,26 @@ void TensorSet::restore_order(std::int64_t row, std::int64_t channels, std::span
     return;
   }
   const auto& order = order_[static_cast<std::size_t>(row)];
+  const auto width = static_cast<std::size_t>(channels);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      to[static_cast<std::size_t>(order[i] * channels + c)] = from[i * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)];
-    }
+    for (std::size_t c = 0; c < width; ++c) to[static_cast<std::size_t>(order[i]) * width + c] = from[i * width + c];
   }
-}
-
-Batch TensorSet::batch(const std::vector<std::int64_t>& rows) const {
-  const torch::Tensor index = index_of(rows);
-  const auto count = static_cast<std::int64_t>(rows.size());
-  const bool shared = coordinates_.size(0) == 1;
-  return {shared ? coordinates_.expand({count, -1, -1}) : coordinates_.index_select(0, index),
-          input_.index_select(0, index), mesh_};
-}
-
-torch::Tensor TensorSet::truth(const std::vector<std::int64_t>& rows) const {
-  return output_.index_select(0, index_of(rows));
 }
 
 Normaliser fit_normaliser(const Samples& train, const SetDescription& d, bool scale_coordinates, bool scale_input,
                           bool scale_output) {
-  return {scale_coordinates ? fit(train.coordinates, d.points(), d.dims()) : ChannelMap::identity(d.dims()),
-          scale_input ? fit(train.input, d.points(), d.input_channels()) : ChannelMap::identity(d.input_channels()),
-          scale_output ? fit(train.output, d.points(), d.output_channels()) : ChannelMap::identity(d.output_channels())};
+  // Shared coordinates count once, whatever the number of samples.
+  return {fit(train.shared_coordinates ? 1 : train.count, d.dims(), scale_coordinates, [&](std::int64_t i) { return train.coordinates_of(i, d.dims()); }),
+          fit(train.count, d.input_channels(), scale_input, [&](std::int64_t i) { return train.input_of(i, d.input_channels()); }),
+          fit(train.count, d.output_channels(), scale_output, [&](std::int64_t i) { return train.output_of(i, d.output_channels()); })};
 }
 
 torch::Tensor decode_output(const torch::Tensor& network, const ChannelMap& map) {
-  const auto options = torch::TensorOptions().dtype(torch::kFloat64);
-  const torch::Tensor scale = torch::tensor(map.scale(), options).to(network.dtype());
-  const torch::Tensor shift = torch::tensor(map.shift(), options).to(network.dtype());
-  return network * scale + shift;
+  return network * channel_row(map.scale(), network) + channel_row(map.shift(), network);
+}
+
+torch::Tensor encode_output(const torch::Tensor& physical, const ChannelMap& map) {
+  return (physical - channel_row(map.shift(), physical)) / channel_row(map.scale(), physical);
 }
 
 }  // namespace lano

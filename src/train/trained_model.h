@@ -21,8 +21,15 @@ TrainedModel load_trained_model(const std::filesystem::path& path);
 // Fails with the differing shapes where a set cannot be an input of this model.
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing);
 
-// Physical predictions [S, N, du] for all samples, in batches, without gradients.
-std::vector<float> predict(OperatorModel& model, const Normaliser& normaliser, const SetDescription& description,
-                           const Samples& samples, std::int64_t batch);
+struct Prediction {
+  std::int64_t frames = 1;
+  std::vector<float> values;  // [S, frames, N, du], physical, samples one behind the other as in Samples
+};
+
+// Predictions for all samples, in batches, without gradients. Time-conditional models give every frame of the set;
+// autoregressive ones start from the samples' first frame, which is kept as frame 0, and step freely `steps` times
+// (0: as many as the set has frames).
+Prediction predict(OperatorModel& model, const Normaliser& normaliser, const SetDescription& description,
+                   const Samples& samples, std::int64_t batch, std::int64_t steps = 0);
 
 }  // namespace lano

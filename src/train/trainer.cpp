@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -18,6 +19,7 @@
 #include "train/evaluation.h"
 #include "train/flat_parameters.h"
 #include "train/loss.h"
+#include "train/rollout.h"
 #include "train/run_folder.h"
 #include "train/tensor_set.h"
 
@@ -39,9 +41,7 @@ class Trainer {
   Trainer(const TrainConfig& config, const std::filesystem::path& folder)
       : config_(config), reader_(config.data), folder_(folder), start_(Clock::now()) {
     const SetDescription& set = reader_.description();
-    if (!set.time.empty() || !reader_.has_output()) {
-      fail("training", "a steady set with output", set.time.empty() ? "no output" : "a time-dependent one");
-    }
+    if (!reader_.has_output()) fail("training", "a set with output", "none");
     train_samples_ = reader_.read(reader_.indices(Split::train));
     if (train_samples_.count == 0) fail("training", "samples in the train split", "none", "import with --train");
     normaliser_ = fit_normaliser(train_samples_, set, config.coordinates == Scaling::channel,
@@ -51,16 +51,22 @@ class Trainer {
       fail_usage("training", "a validation split for train.selection = \"best\"", "none",
                  "import with a validation share, or --set train.selection=last");
     }
+    prepare_task(set);
     prepare_gradient_term(set);
     if (config.model != "lano") {
       fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
     }
-    LanoShape shape = lano_shape(config.lano, set);
+    LanoShape shape = lano_shape(config.lano, set, spacing_);
     if (!shape.order_box.empty()) shape.order_box = bounds(train_samples_.coordinates, set.dims());
+    if (!train_samples_.counts.empty()) {
+      std::vector<std::int64_t> counts = train_samples_.counts;
+      std::sort(counts.begin(), counts.end());
+      shape.points = counts[counts.size() / 2];
+    }
     model_ = make_model(to_json(config.lano, shape), static_cast<std::uint64_t>(config.seed));
     flat_ = std::make_unique<FlatParameters>(*model_);
     optimiser_ = std::make_unique<Adamw>(flat_->values().size(), config.optimiser);
-    steps_per_epoch_ = (train_samples_.count + config.batch - 1) / config.batch;
+    steps_per_epoch_ = (items() + config.batch - 1) / config.batch;
     state_.config = to_toml(config);
     state_.best_validation = std::nan("");
   }
@@ -89,7 +95,7 @@ class Trainer {
     const TensorSet set(train_samples_, reader_.description(), normaliser_, model_->order_box());
     {
       const std::int64_t last = stop_after > 0 ? std::min(stop_after, config_.epochs) : config_.epochs;
-      Progress progress("training", std::max<std::int64_t>(0, last - state_.epoch) * train_samples_.count, "samples");
+      Progress progress("training", std::max<std::int64_t>(0, last - state_.epoch) * items(), "samples");
       while (state_.epoch < last) epoch(set, progress);
       progress.finish();
     }
@@ -103,10 +109,27 @@ class Trainer {
   }
 
  private:
+  // Frames to start from: steady sets have one, a roll-out needs its steps ahead of it.
+  void prepare_task(const SetDescription& set) {
+    const std::int64_t frames = config_.frames > 0 ? std::min(config_.frames, train_samples_.frames) : train_samples_.frames;
+    const Task task = config_.lano.task;
+    if ((task == Task::steady) != set.time.empty()) {
+      fail_usage("training", task == Task::steady ? "a steady set for model.task = \"steady\"" : "a set with output at several times",
+                 set.time.empty() ? "a steady one" : "a time-dependent one",
+                 "set model.task to steady, autoregressive or time_conditional");
+    }
+    starts_ = task == Task::autoregressive ? frames - config_.rollout : frames;
+    if (starts_ < 1) {
+      fail_usage("training", fmt::format("more than {} frames for train.rollout", config_.rollout), std::to_string(frames));
+    }
+  }
+
+  std::int64_t items() const { return train_samples_.count * starts_; }
+
   void prepare_gradient_term(const SetDescription& set) {
-    if (config_.gradient_weight == 0) return;
-    const bool uniform = set.geometry == Geometry::grid && train_samples_.shared_coordinates &&
+    const bool uniform = set.geometry == Geometry::grid && (train_samples_.shared_coordinates || train_samples_.count == 1) &&
                          uniform_grid_spacing(set.shape, train_samples_.coordinates.data(), &spacing_);
+    if (config_.gradient_weight == 0) return;
     bool thick = true;
     for (const std::int64_t extent : set.shape) thick = thick && extent >= 3;
     if (!uniform || !thick) {
@@ -116,9 +139,20 @@ class Trainer {
     }
   }
 
-  torch::Tensor loss(const TensorSet& set, const std::vector<std::int64_t>& rows) {
-    const torch::Tensor prediction = decode_output(model_->forward(set.batch(rows)), normaliser_.output);
-    const torch::Tensor truth = set.truth(rows);
+  // Of network values against the truth at the items' frames.
+  torch::Tensor field_loss(const TensorSet& set, const std::vector<Item>& items, const torch::Tensor& network) const {
+    const torch::Tensor prediction = decode_output(network, normaliser_.output), truth = set.truth(items);
+    if (!train_samples_.counts.empty()) {  // packed clouds: each is a sample of its own
+      torch::Tensor sum;
+      std::int64_t first = 0;
+      for (const Item& item : items) {
+        const std::int64_t points = set.points_of(item.row);
+        const torch::Tensor one = relative_l2_loss(prediction.narrow(1, first, points), truth.narrow(1, first, points));
+        sum = sum.defined() ? sum + one : one;
+        first += points;
+      }
+      return sum / static_cast<double>(items.size());
+    }
     torch::Tensor value = relative_l2_loss(prediction, truth);
     if (config_.gradient_weight > 0) {
       value = value + config_.gradient_weight * relative_l2_loss(central_gradient(prediction, set.mesh(), spacing_),
@@ -127,9 +161,21 @@ class Trainer {
     return value;
   }
 
+  torch::Tensor loss(const TensorSet& set, std::vector<Item> items) {
+    if (config_.lano.task != Task::autoregressive) return field_loss(set, items, model_->forward(set.batch(items)));
+    torch::Tensor sum;
+    const torch::Tensor start = encode_output(set.truth(items), normaliser_.output);
+    roll_out(*model_, set.batch(items), start, config_.rollout, [&](std::int64_t, const torch::Tensor& state) {
+      for (Item& item : items) ++item.frame;
+      const torch::Tensor one = field_loss(set, items, state);
+      sum = sum.defined() ? sum + one : one;
+    });
+    return sum / static_cast<double>(config_.rollout);
+  }
+
   void epoch(const TensorSet& set, Progress& progress) {
     const auto epoch_start = Clock::now();
-    std::vector<std::int64_t> order(static_cast<std::size_t>(set.size()));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(items()));
     std::iota(order.begin(), order.end(), std::int64_t{0});
     RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle,
                         static_cast<std::uint64_t>(state_.epoch));
@@ -138,19 +184,20 @@ class Trainer {
     double total_loss = 0, rate = 0;
     for (std::int64_t s = 0; s < steps_per_epoch_; ++s) {
       const auto first = order.begin() + s * config_.batch;
-      const auto last = order.begin() + std::min((s + 1) * config_.batch, set.size());
-      const std::vector<std::int64_t> rows(first, last);
+      const auto last = order.begin() + std::min((s + 1) * config_.batch, items());
+      std::vector<Item> chosen;
+      for (auto at = first; at != last; ++at) chosen.push_back({*at / starts_, *at % starts_});
       const ScheduleValue now = schedule_value(config_.schedule, optimiser_->steps(), config_.epochs * steps_per_epoch_);
       flat_->zero_gradients();
-      const torch::Tensor value = loss(set, rows);
+      const torch::Tensor value = loss(set, chosen);
       value.backward();
       const double number = value.item<double>();
       const double norm = clip_gradients(flat_->gradients(), config_.clip);
-      if (!std::isfinite(number) || !std::isfinite(norm)) fail_not_finite(rows);
+      if (!std::isfinite(number) || !std::isfinite(norm)) fail_not_finite(chosen);
       optimiser_->step(flat_->values(), flat_->gradients(), now.learning_rate, now.beta1);
-      total_loss += number * static_cast<double>(rows.size());
+      total_loss += number * static_cast<double>(chosen.size());
       rate = now.learning_rate;
-      progress.advance(static_cast<std::int64_t>(rows.size()), detail(number));
+      progress.advance(static_cast<std::int64_t>(chosen.size()), detail(number));
     }
     ++state_.epoch;
     double validation = std::nan("");
@@ -158,7 +205,7 @@ class Trainer {
       model_->eval();
       validation = summarise(evaluate(*model_, normaliser_, reader_.description(), validation_samples_).relative_l2).mean;
     }
-    state_.history.push_back({state_.epoch, optimiser_->steps(), rate, total_loss / static_cast<double>(set.size()),
+    state_.history.push_back({state_.epoch, optimiser_->steps(), rate, total_loss / static_cast<double>(items()),
                               validation, seconds_since(epoch_start)});
     save(validation);
   }
@@ -171,9 +218,9 @@ class Trainer {
     return text;
   }
 
-  [[noreturn]] void fail_not_finite(const std::vector<std::int64_t>& rows) const {
+  [[noreturn]] void fail_not_finite(const std::vector<Item>& items) const {
     std::vector<std::int64_t> ids;
-    for (const std::int64_t r : rows) ids.push_back(train_samples_.ids[static_cast<std::size_t>(r)]);
+    for (const Item& item : items) ids.push_back(train_samples_.ids[static_cast<std::size_t>(item.row)]);
     fail(fmt::format("training, step {}", optimiser_->steps() + 1), "a finite loss and gradient",
          fmt::format("NaN or infinity on samples {}", fmt::join(ids, ", ")),
          fmt::format("lower schedule.learning_rate; the state after epoch {} is in {}", state_.epoch,
@@ -266,7 +313,7 @@ class Trainer {
   std::shared_ptr<OperatorModel> model_;
   std::unique_ptr<FlatParameters> flat_;
   std::unique_ptr<Adamw> optimiser_;
-  std::int64_t steps_per_epoch_ = 0;
+  std::int64_t steps_per_epoch_ = 0, starts_ = 1;
   Checkpoint state_;
 };
 

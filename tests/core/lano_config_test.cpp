@@ -26,7 +26,10 @@ TEST(LanoConfig, RoundTripsThroughTheModelFile) {
   config.bias = Bias::sum;
   config.dwc = false;
   config.pool = Pool::sequence;
-  const LanoShape shape{2, 1, 4, 2, {}, {}};
+  LanoShape shape;
+  shape.output_channels = 4;
+  shape.mesh = {8, 9};
+  shape.spacing = {0.125, 1.0 / 9};
   LanoConfig read;
   LanoShape read_shape;
   lano_from_json(to_json(config, shape), read, read_shape);

@@ -97,6 +97,10 @@ std::vector<Case> cases() {
   vary("space", [](auto& c) { c.agents = 8; }, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
   vary("cloud", [](auto& c) { c.agents = 3; }, described(Geometry::points, {10}, 2, 2, 1));
   vary("fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
+  auto timed = grid;
+  timed.time = {0.5, 0.75, 1.0};
+  vary("autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed);
+  vary("time_conditional", [](auto& c) { c.task = Task::time_conditional; }, timed);
   vary("one_point", [](auto& c) { c.agents = 2; }, described(Geometry::points, {1}, 2, 1, 1));
   return all;
 }
@@ -109,37 +113,54 @@ void enlarge_weights(OperatorModel& model) {
 }
 
 Batch random_batch(const Case& c, std::int64_t samples) {
-  const auto options = torch::kFloat64;
-  return {torch::rand({samples, c.set.points(), c.set.dims()}, options),
-          torch::randn({samples, c.set.points(), c.set.input_channels()}, options),
-          c.set.geometry == Geometry::points ? Shape{} : c.set.shape};
+  const std::int64_t channels = lano_shape(c.config, c.set).input_channels;
+  Batch batch;
+  batch.coordinates = torch::rand({samples, c.set.points(), c.set.dims()}, torch::kFloat64);
+  batch.input = torch::randn({samples, c.set.points(), channels}, torch::kFloat64);
+  if (c.set.geometry != Geometry::points) batch.mesh = c.set.shape;
+  if (!c.set.time.empty()) batch.time = torch::rand({samples}, torch::kFloat64);
+  return batch;
 }
+
+test::Matrix features_of(const Batch& batch, std::int64_t sample, std::int64_t first, std::int64_t count) {
+  test::Matrix features;
+  const torch::Tensor all = torch::cat({batch.coordinates, batch.input}, -1)[sample].narrow(0, first, count).contiguous();
+  for (std::int64_t n = 0; n < count; ++n) {
+    const double* const row = all[n].data_ptr<double>();
+    features.emplace_back(row, row + all.size(1));
+  }
+  return features;
+}
+
+void expect_equal(const torch::Tensor& output, const test::Matrix& expected) {  // [N, du]
+  for (std::int64_t n = 0; n < output.size(0); ++n) {
+    for (std::int64_t o = 0; o < output.size(1); ++o) {
+      const double truth = expected[static_cast<std::size_t>(n)][static_cast<std::size_t>(o)];
+      ASSERT_NEAR(output[n][o].item<double>(), truth, 1e-11 * (1 + std::abs(truth))) << "point " << n;
+    }
+  }
+}
+
+// A model in double with large weights, and its naive twin.
+struct Twins {
+  Twins(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {})
+      : model(make_model(to_json(config, lano_shape(config, set, spacing)), 1)),
+        naive((model->to(torch::kFloat64), enlarge_weights(*model), *model), config, lano_shape(config, set, spacing)) {}
+  std::shared_ptr<OperatorModel> model;
+  test::NaiveLano naive;
+};
 
 class LanoSwitches : public testing::TestWithParam<Case> {};
 
 TEST_P(LanoSwitches, AgreesWithTheEquationsInDouble) {
   const Case& c = GetParam();
-  const auto model = model_for(c.config, c.set);
-  model->to(torch::kFloat64);
-  enlarge_weights(*model);
+  Twins twins(c.config, c.set);
   const Batch batch = random_batch(c, 2);
-  const torch::Tensor output = model->forward(batch).detach();
-  const test::NaiveLano naive(*model, c.config, lano_shape(c.config, c.set));
+  const torch::Tensor output = twins.model->forward(batch).detach();
   for (std::int64_t b = 0; b < 2; ++b) {
-    test::Matrix features;
-    for (std::int64_t n = 0; n < c.set.points(); ++n) {
-      std::vector<double> row;
-      for (std::int64_t i = 0; i < c.set.dims(); ++i) row.push_back(batch.coordinates[b][n][i].item<double>());
-      for (std::int64_t i = 0; i < c.set.input_channels(); ++i) row.push_back(batch.input[b][n][i].item<double>());
-      features.push_back(row);
-    }
-    const test::Matrix expected = naive.forward(features, batch.mesh);
-    for (std::int64_t n = 0; n < c.set.points(); ++n) {
-      for (std::int64_t o = 0; o < c.set.output_channels(); ++o) {
-        const double truth = expected[static_cast<std::size_t>(n)][static_cast<std::size_t>(o)];
-        ASSERT_NEAR(output[b][n][o].item<double>(), truth, 1e-11 * (1 + std::abs(truth))) << "sample " << b << " point " << n;
-      }
-    }
+    SCOPED_TRACE(b);
+    const double time = batch.time.defined() ? batch.time[b].item<double>() : 0;
+    expect_equal(output[b], twins.naive.forward(features_of(batch, b, 0, c.set.points()), batch.mesh, {}, {}, time));
   }
 }
 
@@ -175,6 +196,108 @@ TEST_P(LanoSwitches, GradientsAgreeWithFiniteDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(All, LanoSwitches, testing::ValuesIn(cases()),
                          [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
+
+// Other resolutions than the trained one: the stencil keeps its physical spacing.
+TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
+  const auto set = described(Geometry::grid, {6, 5}, 2, 1, 1);
+  Twins twins(tiny(), set, {0.2, 0.25});
+  struct Other {
+    Shape mesh;
+    std::vector<double> spacing, reach;
+  };
+  for (const Other& other : {Other{{11, 9}, {0.1, 0.125}, {2, 2}}, Other{{9, 7}, {0.125, 0.2}, {1.6, 1.25}},
+                             Other{{4, 4}, {0.4, 0.5}, {0.5, 0.5}}, Other{{6, 9}, {0.2, 0.125}, {1, 2}}}) {
+    SCOPED_TRACE(shape_text(other.mesh));
+    Case c{"other", tiny(), set};
+    c.set.shape = other.mesh;
+    Batch batch = random_batch(c, 1);
+    batch.spacing = other.spacing;
+    expect_equal(twins.model->forward(batch).detach()[0],
+                 twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach));
+  }
+}
+
+TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
+  Twins mesh(tiny(), described(Geometry::mesh, {5, 4}, 2, 0, 1));
+  Case finer{"finer", tiny(), described(Geometry::mesh, {9, 10}, 2, 0, 1)};
+  const Batch batch = random_batch(finer, 1);
+  expect_equal(mesh.model->forward(batch).detach()[0],
+               mesh.naive.forward(features_of(batch, 0, 0, 90), {9, 10}, {2, 3}));  // (n-1)/(n0-1)
+  for (const auto& [order, reach] : {std::pair(Order::hilbert, 1.5), std::pair(Order::file, 1.0)}) {
+    LanoConfig config = tiny();
+    config.order = order;
+    Twins cloud(config, described(Geometry::points, {10}, 2, 1, 1));
+    Case larger{"larger", config, described(Geometry::points, {15}, 2, 1, 1)};
+    const Batch points = random_batch(larger, 1);
+    expect_equal(cloud.model->forward(points).detach()[0], cloud.naive.forward(features_of(points, 0, 0, 15), {}, {reach}));
+  }
+  LanoConfig index = tiny();
+  index.dwc_spacing = DwcSpacing::index;
+  Twins plain(index, described(Geometry::mesh, {5, 4}, 2, 0, 1));
+  expect_equal(plain.model->forward(batch).detach()[0], plain.naive.forward(features_of(batch, 0, 0, 90), {9, 10}, {1, 1}));
+}
+
+TEST(Lano, AnotherNumberOfAgentsAtRunTime) {
+  LanoConfig config = tiny();
+  config.agents = 6;
+  const auto set = described(Geometry::grid, {9, 8}, 2, 1, 1);
+  Twins twins(config, set);
+  const Batch batch = random_batch({"grid", config, set}, 1);
+  for (const auto& [asked, patches] : {std::pair(12, Shape{4, 3}), std::pair(4, Shape{2, 2}), std::pair(6, Shape{3, 2})}) {
+    EXPECT_EQ(twins.model->use_agents(asked), element_count(patches));
+    expect_equal(twins.model->forward(batch).detach()[0],
+                 twins.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, patches));
+  }
+  EXPECT_EQ(twins.model->use_agents(11), 12);  // 11 is prime and no patch grid: 12 = 4 x 3 is near and about square
+  config.pool = Pool::sequence;
+  Twins line(config, set);
+  EXPECT_EQ(line.model->use_agents(11), 11);
+  expect_equal(line.model->forward(batch).detach()[0], line.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, {11}));
+  config.agent_tokens = Agents::latent;
+  EXPECT_ERROR_WITH(model_for(config, set)->use_agents(11), "latent agents");
+  EXPECT_ERROR_WITH(model_for(config, set)->use_agents(0), "at least 1");
+}
+
+TEST(Lano, PackedCloudsOfDifferentSizesEqualOneByOne) {
+  LanoConfig config = tiny();
+  config.task = Task::time_conditional;
+  auto set = described(Geometry::points, {10}, 2, 1, 2);
+  set.time = {0, 1};
+  Twins twins(config, set);
+  const std::vector<std::int64_t> counts{10, 3, 1, 17};
+  Case all{"all", config, set};
+  all.set.shape = {31};
+  Batch packed = random_batch(all, 1);
+  packed.counts = counts;
+  packed.time = torch::rand({4}, torch::kFloat64);
+  const torch::Tensor output = twins.model->forward(packed).detach()[0];
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    Batch single = packed;
+    single.coordinates = packed.coordinates.narrow(1, first, counts[i]);
+    single.input = packed.input.narrow(1, first, counts[i]);
+    single.counts.clear();
+    single.time = packed.time.narrow(0, static_cast<std::int64_t>(i), 1);
+    const torch::Tensor alone = twins.model->forward(single).detach()[0];
+    EXPECT_LT((output.narrow(0, first, counts[i]) - alone).abs().max().item<double>(), 1e-12) << i;
+    first += counts[i];
+  }
+}
+
+TEST(Lano, DropoutActsInTrainingOnly) {
+  LanoConfig config = tiny();
+  config.dropout = 0.5;
+  const auto set = described(Geometry::grid, {5, 6}, 2, 1, 1);
+  const auto model = model_for(config, set);
+  model->to(torch::kFloat64);
+  enlarge_weights(*model);
+  const Batch batch = random_batch({"grid", config, set}, 1);
+  model->eval();
+  const torch::Tensor still = model->forward(batch).detach();
+  EXPECT_TRUE(torch::equal(still, model->forward(batch).detach()));
+  model->train();
+  EXPECT_FALSE(torch::equal(still, model->forward(batch).detach()));
+}
 
 TEST(Lano, ReferencePositionsAreDistances) {
   LanoConfig config = tiny();

@@ -27,10 +27,30 @@ class NaiveLano {
   }
 
   // features: rows [x, a(x)] of one sample; mesh empty for clouds (already in order).
-  Matrix forward(const Matrix& features, const Shape& mesh) const {
+  // reach: distance of the stencil's outer taps in points, per axis; empty: 1. patches: the agents' grid at run time.
+  Matrix forward(const Matrix& features, const Shape& mesh, std::vector<double> reach = {}, Shape patches = {}, double time = 0) {
+    reach_ = reach.empty() ? std::vector<double>(3, 1.0) : std::move(reach);
+    trained_ = shape_.patches.empty() ? Shape{config_.agents} : shape_.patches;
+    used_ = patches.empty() ? trained_ : std::move(patches);
     Matrix f = linear(gelu(linear(features, "encoder1")), "encoder2");
     for (auto& row : f) {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += w("placeholder")[c];
+    }
+    if (config_.task == Task::time_conditional) {
+      const double tau = (time - shape_.time_origin) / shape_.time_step;
+      const auto half = static_cast<std::size_t>(config_.width / 2);
+      Matrix wave(1, std::vector<double>(2 * half));
+      for (std::size_t k = 0; k < half; ++k) {
+        const double angle = tau * std::pow(10000.0, -static_cast<double>(k) / static_cast<double>(half));
+        wave[0][k] = std::sin(angle);
+        wave[0][half + k] = std::cos(angle);
+      }
+      Matrix hidden = linear(wave, "time1");
+      for (double& v : hidden[0]) v = v / (1 + std::exp(-v));
+      const Matrix shift = linear(hidden, "time2");
+      for (auto& row : f) {
+        for (std::size_t c = 0; c < row.size(); ++c) row[c] += shift[0][c];
+      }
     }
     for (std::int64_t l = 0; l < config_.layers; ++l) {
       const std::string b = "blocks." + std::to_string(l) + ".";
@@ -85,10 +105,9 @@ class NaiveLano {
     return x;
   }
 
-  // Axes that pooling works on: the mesh with its patch grid, or the line of all points with M pieces.
-  std::pair<Shape, Shape> pooling(const Shape& mesh, std::size_t points) const {
-    if (!shape_.patches.empty()) return {mesh, shape_.patches};
-    return {{static_cast<std::int64_t>(points)}, {config_.agents}};
+  // Axes that pooling works on: the mesh, or the line of all points.
+  Shape pooled_axes(const Shape& mesh, std::size_t points) const {
+    return shape_.patches.empty() ? Shape{static_cast<std::int64_t>(points)} : mesh;
   }
 
   static std::vector<std::int64_t> index_of(std::int64_t flat, const Shape& axes) {
@@ -101,9 +120,10 @@ class NaiveLano {
   }
 
   Matrix pool(const Matrix& q, const Shape& mesh) const {
-    const auto [axes, patches] = pooling(mesh, q.size());
-    Matrix out(static_cast<std::size_t>(config_.agents), std::vector<double>(q[0].size(), 0.0));
-    for (std::int64_t m = 0; m < config_.agents; ++m) {
+    const Shape axes = pooled_axes(mesh, q.size()), patches = used_;
+    const std::int64_t agents = element_count(patches);
+    Matrix out(static_cast<std::size_t>(agents), std::vector<double>(q[0].size(), 0.0));
+    for (std::int64_t m = 0; m < agents; ++m) {
       const auto bin = index_of(m, patches);
       double count = 0;
       for (std::size_t n = 0; n < q.size(); ++n) {
@@ -123,9 +143,9 @@ class NaiveLano {
     return out;
   }
 
-  // A vector on the patches at point n: multilinear at t = (n+1/2) m/N - 1/2, clamped, per axis.
-  double up(const std::vector<double>& vector, std::size_t n, const Shape& mesh, std::size_t points) const {
-    const auto [axes, patches] = pooling(mesh, points);
+  // A vector on the trained patches, read at piece n of `axes`: multilinear at t = (n+1/2) m/N - 1/2, clamped, per axis.
+  double up(const std::vector<double>& vector, std::size_t n, const Shape& axes) const {
+    const Shape& patches = trained_;
     const auto at = index_of(static_cast<std::int64_t>(n), axes);
     double sum = 0;
     for (std::size_t corner = 0; corner < (std::size_t{1} << axes.size()); ++corner) {
@@ -151,6 +171,26 @@ class NaiveLano {
     for (double& v : row) v /= sum;
   }
 
+  // V at a place between points along the axes: multilinear, zero outside.
+  static double read(const Matrix& v, const Shape& axes, const std::vector<double>& place, std::size_t c) {
+    double sum = 0;
+    for (std::size_t corner = 0; corner < (std::size_t{1} << axes.size()); ++corner) {
+      double weight = 1;
+      std::int64_t flat = 0;
+      bool inside = true;
+      for (std::size_t a = 0; a < axes.size(); ++a) {
+        const double low = std::floor(place[a] + 1e-9), share = std::max(0.0, place[a] - low);
+        const bool high = (corner >> a & 1) != 0;
+        const auto at = static_cast<std::int64_t>(low) + (high ? 1 : 0);
+        weight *= high ? share : 1 - share;
+        inside = inside && at >= 0 && at < axes[a];
+        flat = flat * axes[a] + at;
+      }
+      if (inside && weight != 0) sum += weight * v[static_cast<std::size_t>(flat)][c];
+    }
+    return sum;
+  }
+
   Matrix stencil(const Matrix& v, const std::vector<double>& filter, const Shape& mesh) const {
     const Shape axes = shape_.axes == 0 ? Shape{static_cast<std::int64_t>(v.size())} : mesh;
     std::int64_t taps = 1;
@@ -158,18 +198,13 @@ class NaiveLano {
     Matrix out(v.size(), std::vector<double>(v[0].size(), 0.0));
     for (std::size_t n = 0; n < v.size(); ++n) {
       for (std::int64_t tap = 0; tap < taps; ++tap) {
-        const auto offset = index_of(tap, Shape(axes.size(), 3));
-        auto at = index_of(static_cast<std::int64_t>(n), axes);
-        std::int64_t flat = 0;
-        bool inside = true;
+        const auto offset = index_of(tap, Shape(axes.size(), 3)), at = index_of(static_cast<std::int64_t>(n), axes);
+        std::vector<double> place(axes.size());
         for (std::size_t a = 0; a < axes.size(); ++a) {
-          at[a] += offset[a] - 1;
-          inside = inside && at[a] >= 0 && at[a] < axes[a];
-          flat = flat * axes[a] + at[a];
+          place[a] = static_cast<double>(at[a]) + static_cast<double>(offset[a] - 1) * reach_[a];
         }
-        if (!inside) continue;
         for (std::size_t c = 0; c < v[n].size(); ++c) {
-          out[n][c] += filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * v[static_cast<std::size_t>(flat)][c];
+          out[n][c] += filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * read(v, axes, place, c);
         }
       }
     }
@@ -178,7 +213,8 @@ class NaiveLano {
 
   Matrix attention(const Matrix& x, const std::string& name, const Shape& mesh) const {
     const std::size_t points = x.size(), width = x[0].size(), heads = static_cast<std::size_t>(config_.heads), d = width / heads;
-    const auto agents = static_cast<std::size_t>(config_.agents);
+    const auto agents = static_cast<std::size_t>(element_count(used_));
+    const Shape axes = pooled_axes(mesh, points);
     const Matrix qkv = linear(x, name + "qkv");
     Matrix q(points), k(points), v(points);
     for (std::size_t n = 0; n < points; ++n) {
@@ -199,13 +235,13 @@ class NaiveLano {
     }
     const auto bias1 = [&](std::size_t m, std::size_t n) {
       if (config_.bias == Bias::none) return 0.0;
-      const double right = up(w(name + "bias2"), n, mesh, points);
-      return config_.bias == Bias::outer ? w(name + "bias1")[m] * right : w(name + "bias1")[m] + right;
+      const double left = up(w(name + "bias1"), m, used_), right = up(w(name + "bias2"), n, axes);
+      return config_.bias == Bias::outer ? left * right : left + right;
     };
     const auto bias2 = [&](std::size_t n, std::size_t m) {
       if (config_.bias == Bias::none) return 0.0;
-      const double left = up(w(name + "bias3"), n, mesh, points);
-      return config_.bias == Bias::outer ? left * w(name + "bias4")[m] : left + w(name + "bias4")[m];
+      const double left = up(w(name + "bias3"), n, axes), right = up(w(name + "bias4"), m, used_);
+      return config_.bias == Bias::outer ? left * right : left + right;
     };
     Matrix out(points, std::vector<double>(width, 0.0));
     for (std::size_t h = 0; h < heads; ++h) {
@@ -238,6 +274,8 @@ class NaiveLano {
 
   LanoConfig config_;
   LanoShape shape_;
+  std::vector<double> reach_;
+  Shape trained_, used_;
   std::map<std::string, std::vector<double>> weights_;
 };
 

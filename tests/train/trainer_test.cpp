@@ -128,7 +128,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
   set.box = {0, 1, 0, 1};
   RandomStream stream(3, Purpose::test);
   {
-    DatasetWriter writer(scratch / "cloud.h5", set, make_splits(5, 1, 0.2), {});
+    DatasetWriter writer(scratch / "cloud.h5", set, make_splits(5, 1, 0.2), std::span<const float>());
     for (std::int64_t s = 0; s < 6; ++s) {
       std::vector<float> x, a, u;
       for (int p = 0; p < 50; ++p) {
@@ -148,7 +148,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
   EXPECT_EQ(trained.model->order_box().size(), 4u);
   const DatasetReader reader(scratch / "cloud.h5");
   Samples given = reader.read(reader.indices(Split::test));
-  const auto straight = predict(*trained.model, trained.file.normaliser, set, given, 1);
+  const auto straight = predict(*trained.model, trained.file.normaliser, set, given, 1).values;
   std::vector<std::int64_t> permutation(50);
   std::iota(permutation.begin(), permutation.end(), 0);
   shuffle(permutation, stream);
@@ -159,7 +159,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
     mixed.coordinates[2 * i + 1] = given.coordinates[2 * from + 1];
     mixed.input[i] = given.input[from];
   }
-  const auto permuted = predict(*trained.model, trained.file.normaliser, set, mixed, 1);
+  const auto permuted = predict(*trained.model, trained.file.normaliser, set, mixed, 1).values;
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(permuted[i], straight[static_cast<std::size_t>(permutation[i])]);
 }
 

@@ -1,0 +1,22 @@
+#include "run_options.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "core/threads.h"
+#include "models/operator_model.h"
+
+namespace lano::cli {
+
+void use_threads(int count) {
+  // Asked before LibTorch's first look at the pool, which would overwrite OpenMP's own choice.
+  at::set_num_threads(count > 0 ? count : thread_count());
+}
+
+void choose_agents(OperatorModel& model, std::int64_t agents) {
+  if (agents == 0) return;
+  const std::int64_t used = model.use_agents(agents);
+  fmt::print(stderr, "using {} agents{}\n", used, used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
+}
+
+}  // namespace lano::cli

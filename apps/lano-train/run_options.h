@@ -1,0 +1,18 @@
+// Options that several words share: threads, and the number of agents at run time.
+#pragma once
+
+#include <cstdint>
+
+namespace lano {
+class OperatorModel;
+}
+
+namespace lano::cli {
+
+// LibTorch chooses a thread count of its own, and may choose one where OpenMP has more: both follow this.
+void use_threads(int count);  // 0: OMP_NUM_THREADS or all cores
+
+// 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
+void choose_agents(OperatorModel& model, std::int64_t agents);
+
+}  // namespace lano::cli
