@@ -132,7 +132,8 @@ std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shap
   return choose_patches(1, shape);
 }
 
-LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing) {
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing,
+                     const std::vector<double>& origin) {
   LanoShape shape;
   shape.dims = set.dims();
   shape.input_channels = set.input_channels() + (config.task == Task::autoregressive ? set.output_channels() : 0);
@@ -144,6 +145,7 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
   if (shape.axes > 0) {
     shape.mesh = set.shape;
     shape.spacing = spacing;
+    shape.origin = origin.empty() ? std::vector<double>(spacing.size(), 0.0) : origin;
   } else {
     shape.points = set.points();
   }
@@ -168,6 +170,7 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
            {"order_box", shape.order_box},
            {"mesh", shape.mesh},
            {"spacing", shape.spacing},
+           {"origin", shape.origin},
            {"points", shape.points},
            {"time_origin", shape.time_origin},
            {"time_step", shape.time_step}};
@@ -191,6 +194,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     shape.order_box = from.at("order_box").get<std::vector<double>>();
     shape.mesh = from.at("mesh").get<Shape>();
     shape.spacing = from.at("spacing").get<std::vector<double>>();
+    shape.origin = from.at("origin").get<std::vector<double>>();
     shape.points = from.at("points");
     shape.time_origin = from.at("time_origin");
     shape.time_step = from.at("time_step");
@@ -198,6 +202,14 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     fail("reading an architecture", "all sizes and switches of a LANO", error.what(), "the file is damaged");
   }
   check_lano_config(config);
+  const auto axes = static_cast<std::size_t>(shape.axes);
+  std::int64_t patches = 1;
+  for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
+  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.input_channels < 0 || shape.output_channels < 1 ||
+      shape.mesh.size() != axes || (!shape.patches.empty() && (shape.patches.size() != axes || patches != config.agents)) ||
+      (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
+    fail("reading an architecture", "sizes that fit together", from.dump(), "the file is damaged");
+  }
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
   if (ordered && shape.order_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
     fail("reading an architecture", "order_box with two numbers an axis", std::to_string(shape.order_box.size()));

@@ -41,7 +41,7 @@ struct LanoShape {
   std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
   std::vector<double> order_box;        // clouds in Hilbert order: lower, upper of each axis over the training points
   Shape mesh;                           // axes of the training mesh; empty for clouds
-  std::vector<double> spacing;          // step of each axis where that mesh was a uniform grid, else empty
+  std::vector<double> spacing, origin;  // step and first coordinate of each axis where that mesh was a uniform grid, else empty
   std::int64_t points = 0;              // median number of points of the training clouds
   double time_origin = 0, time_step = 1;  // first output time and mean step: the embedding counts steps
 };
@@ -59,8 +59,9 @@ std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape
 // The patch grid nearest to `agents` patches that is about square in index on `shape` (no side twice another).
 std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape);
 
-// spacing: of a uniform grid, else empty.
-LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {});
+// spacing, origin: of a uniform grid, else empty.
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {},
+                     const std::vector<double>& origin = {});
 
 // One object with "name": "lano" and all switches, sizes and data-fixed numbers.
 nlohmann::json to_json(const LanoConfig& config, const LanoShape& shape);

@@ -18,7 +18,8 @@ void generate_dataset(const std::filesystem::path& path, const SetDescription& d
 #pragma omp parallel
   {
     std::vector<float> input(static_cast<std::size_t>(description.points() * description.input_channels()));
-    std::vector<float> output(static_cast<std::size_t>(description.points() * description.output_channels()));
+    const std::size_t frames = std::max<std::size_t>(1, description.time.size());
+    std::vector<float> output(frames * static_cast<std::size_t>(description.points() * description.output_channels()));
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < samples; ++i) {
       if (failed) continue;  // an exception may not leave the parallel region: keep the first, skip the rest

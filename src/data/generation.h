@@ -13,7 +13,7 @@
 
 namespace lano {
 
-// Fills input [N, da] and output [N, du] of sample i. Called from several threads at once.
+// Fills input [N, da] and output [N, du] (with time [T, N, du]) of sample i. Called from several threads at once.
 using SampleMaker = std::function<void(std::int64_t sample, std::span<float> input, std::span<float> output)>;
 
 void generate_dataset(const std::filesystem::path& path, const SetDescription& description,

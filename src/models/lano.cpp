@@ -10,8 +10,6 @@
 namespace lano {
 namespace {
 
-namespace F = torch::nn::functional;
-
 // [B,N,C] as an image [B,C,n1,n2(,n3)] without a copy: channels stay fastest in memory.
 torch::Tensor to_image(const torch::Tensor& x, const Shape& mesh) {
   std::vector<std::int64_t> sizes{x.size(0)}, order{0};
@@ -43,15 +41,57 @@ std::int64_t position_width(const LanoConfig& config, const LanoShape& shape) {
 // Rows: the taps at -reach, 0, +reach; columns: points -ceil(reach) .. ceil(reach). A tap between two points is shared
 // linearly by them.
 torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
-  const auto side = static_cast<std::int64_t>(std::ceil(reach - 1e-9));
+  const auto side = static_cast<std::int64_t>(std::ceil(reach - 1e-3));
   torch::Tensor weights = torch::zeros({3, 2 * side + 1}, torch::kFloat64);
   auto at = weights.accessor<double, 2>();
   for (int tap = 0; tap < 3; ++tap) {
-    const double place = static_cast<double>(side) + (tap - 1) * reach;
+    const double place = std::clamp(static_cast<double>(side) + (tap - 1) * reach, 0.0, static_cast<double>(2 * side));
     const auto low = static_cast<std::int64_t>(std::floor(place + 1e-9));
     const double share = std::max(0.0, place - static_cast<double>(low));
     at[tap][low] += 1 - share;
     if (share > 0) at[tap][low + 1] += share;
+  }
+  return weights.to(like.dtype());
+}
+
+// In training the values beyond the ends of an axis were zero from one point outside on: at places -1 and n0. Between the
+// last point and there, values fall linearly. `side` ghost points of that continuation are put at both ends of `dim`.
+torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
+  const double first = axis.place.front(), last = axis.place.back(), end = static_cast<double>(axis.trained);
+  std::vector<double> before, after;
+  for (std::int64_t g = 1; g <= side; ++g) {
+    const double away = static_cast<double>(g) / axis.reach;
+    before.insert(before.begin(), first > -1 ? std::clamp(1 - away / (first + 1), 0.0, 1.0) : 0.0);
+    after.push_back(last < end ? std::clamp(1 - away / (end - last), 0.0, 1.0) : 0.0);
+  }
+  std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
+  along[static_cast<std::size_t>(dim)] = side;
+  const auto ghosts = [&](const std::vector<double>& weights, std::int64_t edge) {
+    return image.narrow(dim, edge, 1) * torch::tensor(weights, torch::kFloat64).to(image.dtype()).view(along);
+  };
+  return torch::cat({ghosts(before, 0), image, ghosts(after, image.size(dim) - 1)}, dim);
+}
+
+// Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..
+// ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches.
+torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches, const torch::Tensor& like) {
+  torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);
+  auto at = weights.accessor<double, 2>();
+  for (std::int64_t i = 0; i < patches; ++i) {
+    const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
+    const double high = i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
+    const auto place = [&](std::int64_t p) { return axis.place.empty() ? static_cast<double>(p) : axis.place[static_cast<std::size_t>(p)]; };
+    std::int64_t count = 0, nearest = 0;
+    for (std::int64_t p = 0; p < points; ++p) {
+      if (place(p) >= low - 1e-6 && place(p) < high - 1e-6) {
+        at[i][p] = 1;
+        ++count;
+      }
+      const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(axis.trained) - 0.5)) / 2;
+      if (std::abs(place(p) - middle) < std::abs(place(nearest) - middle)) nearest = p;
+    }
+    if (count == 0) at[i][nearest] = 1;  // a mesh coarser than the patches: the point closest to the patch
+    for (std::int64_t p = 0; count > 1 && p < points; ++p) at[i][p] /= static_cast<double>(count);
   }
   return weights.to(like.dtype());
 }
@@ -91,13 +131,24 @@ AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
   }
 }
 
-Shape AgentAttention::pool_mesh(const Shape& mesh, std::int64_t points) const {
-  return patches_.size() == mesh.size() && (patches_.size() > 1 || mesh.size() == 1) ? mesh : Shape{points};
+bool AgentAttention::on_grid(const Shape& mesh) const {
+  return !mesh.empty() && patches_.size() == mesh.size() && (patches_.size() > 1 || config_.pool == Pool::grid);
 }
 
-torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh) const {
-  const torch::Tensor image = to_image(q, pool_mesh(mesh, q.size(1)));
+torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const {
+  const bool grid = on_grid(mesh);
+  const torch::Tensor image = to_image(q, grid ? mesh : Shape{q.size(1)});
   const auto& to = used_patches_;
+  bool moved = false;
+  for (const AxisLayout& axis : axes) moved = moved || !axis.place.empty();
+  if (grid && moved) {
+    // The patches mean the same regions as in training: axis by axis, points are averaged by place.
+    torch::Tensor pooled = image;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      pooled = torch::tensordot(pooled, pool_weights(axes[a], mesh[a], to[a], q), {2}, {1});  // the axis moves to the end
+    }
+    return from_image(pooled);
+  }
   switch (to.size()) {
     case 1:  // a line as an image of one row: the two-dimensional pool works on channels-last memory without a copy
       return from_image(torch::adaptive_avg_pool2d(image.unsqueeze(2), {1, to[0]}));
@@ -108,36 +159,62 @@ torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh) co
   }
 }
 
-torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const Shape& to) const {
-  if (to == patches_) return vector;
-  // t = (n+1/2) m/n - 1/2, clamped: exactly interpolation without aligned corners.
-  const auto options = F::InterpolateFuncOptions().size(std::vector<std::int64_t>(to)).align_corners(false);
-  std::vector<std::int64_t> sizes{1, 1};
-  sizes.insert(sizes.end(), patches_.begin(), patches_.end());
-  const torch::Tensor image = vector.view(sizes);
-  switch (patches_.size()) {
-    case 1: return F::interpolate(image, F::InterpolateFuncOptions(options).mode(torch::kLinear)).flatten();
-    case 2: return F::interpolate(image, F::InterpolateFuncOptions(options).mode(torch::kBilinear)).flatten();
-    default: return F::interpolate(image, F::InterpolateFuncOptions(options).mode(torch::kTrilinear)).flatten();
+torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const {
+  torch::Tensor image = vector.view(at::IntArrayRef(patches_));
+  for (std::size_t a = 0; a < patches_.size(); ++a) {
+    const auto dim = static_cast<std::int64_t>(a);
+    const double last = static_cast<double>(patches_[a] - 1);
+    std::vector<std::int64_t> low, high;
+    std::vector<double> share;
+    for (const double place : places[a]) {
+      const double t = std::clamp(place, 0.0, last);
+      low.push_back(static_cast<std::int64_t>(t));
+      high.push_back(std::min(low.back() + 1, patches_[a] - 1));
+      share.push_back(t - static_cast<double>(low.back()));
+    }
+    std::vector<std::int64_t> along(patches_.size(), 1);
+    along[a] = static_cast<std::int64_t>(share.size());
+    const torch::Tensor weight = torch::tensor(share, torch::kFloat64).to(vector.dtype()).view(along);
+    image = torch::lerp(image.index_select(dim, torch::tensor(low, torch::kInt64)),
+                        image.index_select(dim, torch::tensor(high, torch::kInt64)), weight);
   }
+  return image.flatten();
 }
 
-std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(const Shape& mesh) const {
-  const auto agents = [&](const torch::Tensor& vector) { return interpolate(vector, used_patches_); };
-  switch (config_.bias) {
-    case Bias::outer:
-      return {torch::outer(agents(b1_), interpolate(b2_, mesh)), torch::outer(interpolate(b3_, mesh), agents(b4_))};
-    // b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is zero.
-    case Bias::sum: return {interpolate(b2_, mesh).unsqueeze(0), agents(b4_).unsqueeze(0)};
-    case Bias::none: break;
+std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh, const Axes& axes) const {
+  if (config_.bias == Bias::none) return {};
+  const bool grid = on_grid(mesh);
+  std::vector<std::vector<double>> point_places, agent_places;
+  for (std::size_t a = 0; a < patches_.size(); ++a) {
+    const std::int64_t n = grid ? mesh[a] : points;
+    const bool moved = grid && !axes[a].place.empty();
+    std::vector<double> at_points(static_cast<std::size_t>(n)), at_agents(static_cast<std::size_t>(used_patches_[a]));
+    const auto m = static_cast<double>(patches_[a]);
+    // t = (n + 1/2) m/N - 1/2; at another resolution n and N are those of the training.
+    for (std::size_t i = 0; i < at_points.size(); ++i) {
+      at_points[i] = moved ? (axes[a].place[i] + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
+                           : (static_cast<double>(i) + 0.5) * m / static_cast<double>(n) - 0.5;
+    }
+    for (std::size_t i = 0; i < at_agents.size(); ++i) {
+      at_agents[i] = (static_cast<double>(i) + 0.5) * m / static_cast<double>(at_agents.size()) - 0.5;
+    }
+    point_places.push_back(std::move(at_points));
+    agent_places.push_back(std::move(at_agents));
   }
-  return {};
+  const auto agents = [&](const torch::Tensor& vector) {
+    return used_patches_ == patches_ ? vector : interpolate(vector, agent_places);
+  };
+  if (config_.bias == Bias::outer) {
+    return {torch::outer(agents(b1_), interpolate(b2_, point_places)), torch::outer(interpolate(b3_, point_places), agents(b4_))};
+  }
+  // Sum: b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is zero.
+  return {interpolate(b2_, point_places).unsqueeze(0), agents(b4_).unsqueeze(0)};
 }
 
-torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh, const std::vector<double>& reach) const {
+torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const {
   // A line (or the order of a cloud) as an image of one row.
   const bool line = dwc_.dim() == 3;
-  const torch::Tensor image = line ? to_image(v, {v.size(1)}).unsqueeze(2) : to_image(v, mesh);
+  torch::Tensor image = line ? to_image(v, {v.size(1)}).unsqueeze(2) : to_image(v, mesh);
   torch::Tensor filter = line ? dwc_.unsqueeze(2) : dwc_;
   std::vector<std::int64_t> dilation, padding;
   if (line) {
@@ -145,25 +222,30 @@ torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh,
     padding.push_back(0);
   }
   bool whole = true;
-  for (const double r : reach) whole = whole && r >= 1 && std::abs(r - std::round(r)) < 1e-3;
-  for (std::size_t a = 0; a < reach.size(); ++a) {
-    if (whole) {
-      dilation.push_back(std::llround(reach[a]));
-      padding.push_back(dilation.back());
-      continue;
+  for (const AxisLayout& axis : axes) whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
+    const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
+    if (axes[a].place.empty()) {
+      padding.push_back(side);
+    } else {
+      image = with_ghosts(image, dim, side, axes[a]);
+      padding.push_back(0);
     }
-    // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
-    // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
-    const torch::Tensor spread = tap_weights(reach[a], filter);
-    filter = torch::tensordot(filter, spread, {line ? 3 : 2}, {0});
-    dilation.push_back(1);
-    padding.push_back(spread.size(1) / 2);
+    if (whole) {
+      dilation.push_back(side);
+    } else {
+      // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
+      // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
+      filter = torch::tensordot(filter, tap_weights(axes[a].reach, filter), {line ? 3 : 2}, {0});
+      dilation.push_back(1);
+    }
   }
-  return from_image(reach.size() == 3 ? torch::conv3d(image, filter, {}, 1, padding, dilation, v.size(2))
-                                      : torch::conv2d(image, filter, {}, 1, padding, dilation, v.size(2)));
+  return from_image(axes.size() == 3 ? torch::conv3d(image, filter, {}, 1, padding, dilation, v.size(2))
+                                     : torch::conv2d(image, filter, {}, 1, padding, dilation, v.size(2)));
 }
 
-torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const std::vector<double>& reach) {
+torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {
   const std::int64_t batch = qkv.size(0), points = qkv.size(1), c = config_.width, heads = config_.heads, d = c / heads;
   const std::int64_t groups = batch * heads, agents = element_count(used_patches_);
   const double scale = 1 / std::sqrt(static_cast<double>(d));
@@ -172,10 +254,10 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
   const torch::Tensor k = parts[1].view({groups, points, d});
   const torch::Tensor v = parts[2].view({groups, points, d});
   const torch::Tensor tokens =
-      latent_.defined() ? latent_.unsqueeze(0).expand({batch, agents, c}) : pool(qkv.narrow(2, 0, c), mesh);  // [B,M,C]
+      latent_.defined() ? latent_.unsqueeze(0).expand({batch, agents, c}) : pool(qkv.narrow(2, 0, c), mesh, axes);  // [B,M,C]
   const torch::Tensor a = split_heads(tokens, heads).reshape({groups, agents, d});
 
-  const auto [bias1, bias2] = biases(pool_mesh(mesh, points));
+  const auto [bias1, bias2] = biases(points, mesh, axes);
   const auto logits = [&](const torch::Tensor& bias, const torch::Tensor& left, const torch::Tensor& right) {
     const torch::Tensor transposed = right.transpose(1, 2);
     return bias.defined() ? torch::baddbmm(bias, left, transposed, 1, scale) : torch::bmm(left * scale, transposed);
@@ -185,17 +267,17 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
   const torch::Tensor merged = o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
   if (!dwc_.defined()) return merged;
   // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
-  return merged + stencil(qkv.narrow(2, 2 * c, c).contiguous(), mesh, reach);
+  return merged + stencil(qkv.narrow(2, 2 * c, c).contiguous(), mesh, axes);
 }
 
 torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layout) {
   const torch::Tensor qkv = qkv_(x);  // [B,N,3C]
-  if (layout.counts.empty()) return out_(attend(qkv, layout.mesh, layout.reach));
+  if (layout.counts.empty()) return out_(attend(qkv, layout.mesh, layout.axes));
   // Packed clouds: maps of single points see them all at once, attention and stencil one cloud at a time.
   std::vector<torch::Tensor> clouds;
   std::int64_t first = 0;
   for (std::size_t i = 0; i < layout.counts.size(); ++i) {
-    clouds.push_back(attend(qkv.narrow(1, first, layout.counts[i]), {}, {layout.reaches[i]}));
+    clouds.push_back(attend(qkv.narrow(1, first, layout.counts[i]), {}, {layout.clouds[i]}));
     first += layout.counts[i];
   }
   return out_(torch::cat(clouds, 1));
@@ -296,24 +378,39 @@ Layout Lano::layout_of(const Batch& batch) const {
   if (shape_.axes == 0) {
     // Along the Hilbert order the same distance in space spans N/N0 times as many points.
     const bool scaled = physical && config_.order == Order::hilbert && shape_.points > 0;
-    const auto reach = [&](std::int64_t points) {
-      return scaled ? static_cast<double>(points) / static_cast<double>(shape_.points) : 1.0;
+    const auto order_of = [&](std::int64_t points) {
+      AxisLayout axis;
+      if (!scaled || points == shape_.points) return axis;
+      axis.trained = shape_.points;
+      axis.reach = static_cast<double>(points) / static_cast<double>(shape_.points);
+      for (std::int64_t i = 0; i < points; ++i) axis.place.push_back((static_cast<double>(i) + 0.5) / axis.reach - 0.5);
+      return axis;
     };
-    layout.reach = {reach(batch.coordinates.size(1))};
-    for (const std::int64_t count : batch.counts) layout.reaches.push_back(reach(count));
+    layout.axes = {order_of(batch.coordinates.size(1))};
+    for (const std::int64_t count : batch.counts) layout.clouds.push_back(order_of(count));
     return layout;
   }
   if (batch.mesh.size() != static_cast<std::size_t>(shape_.axes)) {
     fail("applying a LANO", std::to_string(shape_.axes) + " axes", shape_text(batch.mesh));
   }
   for (std::size_t a = 0; a < batch.mesh.size(); ++a) {
-    double reach = 1;
-    if (physical && !shape_.spacing.empty() && !batch.spacing.empty()) {
-      reach = shape_.spacing[a] / batch.spacing[a];
-    } else if (physical && shape_.mesh[a] > 1 && batch.mesh[a] > 1) {
-      reach = static_cast<double>(batch.mesh[a] - 1) / static_cast<double>(shape_.mesh[a] - 1);
+    AxisLayout axis;
+    axis.trained = shape_.mesh[a];
+    const std::int64_t n = batch.mesh[a];
+    double first = 0;
+    if (!shape_.spacing.empty() && !batch.spacing.empty()) {
+      axis.reach = shape_.spacing[a] / batch.spacing[a];
+      first = ((batch.origin.empty() ? 0 : batch.origin[a]) - shape_.origin[a]) / shape_.spacing[a];
+    } else if (axis.trained > 1 && n > 1) {
+      axis.reach = static_cast<double>(n - 1) / static_cast<double>(axis.trained - 1);
     }
-    layout.reach.push_back(std::abs(reach - 1) < 1e-3 ? 1 : reach);
+    const bool same = n == axis.trained && std::abs(axis.reach - 1) < 1e-3 && std::abs(first) < 1e-3;
+    if (!physical || same) {
+      axis.reach = 1;
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) axis.place.push_back(first + static_cast<double>(i) / axis.reach);
+    }
+    layout.axes.push_back(std::move(axis));
   }
   return layout;
 }

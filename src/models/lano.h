@@ -9,12 +9,20 @@
 
 namespace lano {
 
+// One axis of a mesh (or the order of a cloud) against the axis the model was trained on. Places count trained points:
+// point i of this axis lies at place[i], between -1 and `trained`, where the zero padding of the training begins.
+struct AxisLayout {
+  std::int64_t trained = 1;       // points of the trained axis
+  double reach = 1;               // distance of the stencil's outer taps, in points of this axis
+  std::vector<double> place;      // empty where the axis is the trained one: point i at place i
+};
+
 // The arrangement of a batch's points as the blocks see it.
 struct Layout {
   Shape mesh;                         // axes, or empty for clouds
-  std::vector<double> reach;          // distance of the stencil's outer taps in points, per axis (one entry for clouds)
+  std::vector<AxisLayout> axes;       // of the mesh, or of the order of all clouds
   std::vector<std::int64_t> counts;   // packed clouds
-  std::vector<double> reaches;        // of each packed cloud
+  std::vector<AxisLayout> clouds;     // the order of each packed cloud
 };
 
 // softmax attention through M agents: O = softmax(Q A^T + B2) softmax(A K^T + B1) V, plus the depthwise stencil of V.
@@ -25,13 +33,14 @@ class AgentAttention : public torch::nn::Module {
   void use_patches(const std::vector<std::int64_t>& patches) { used_patches_ = patches; }
 
  private:
-  torch::Tensor attend(const torch::Tensor& qkv, const Shape& mesh, const std::vector<double>& reach);  // [B,N,3C] -> [B,N,C]
-  torch::Tensor pool(const torch::Tensor& q, const Shape& mesh) const;             // [B,N,C] -> [B,M,C]
-  // A vector living on the trained patches, read at the centres of `to` equal pieces of each axis: [M] -> [prod(to)].
-  torch::Tensor interpolate(const torch::Tensor& vector, const Shape& to) const;
-  torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const std::vector<double>& reach) const;  // [B,N,C]
-  Shape pool_mesh(const Shape& mesh, std::int64_t points) const;                   // the axes pooling works on
-  std::pair<torch::Tensor, torch::Tensor> biases(const Shape& mesh) const;         // B1, B2, undefined for none
+  using Axes = std::vector<AxisLayout>;
+  torch::Tensor attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes);       // [B,N,3C] -> [B,N,C]
+  torch::Tensor pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const;     // [B,N,C] -> [B,M,C]
+  // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
+  torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
+  torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,N,C]
+  bool on_grid(const Shape& mesh) const;                                                     // pooled over patches
+  std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh, const Axes& axes) const;  // B1, B2
 
   LanoConfig config_;
   std::vector<std::int64_t> patches_;       // as trained: [M] along the order, or the patch grid

@@ -20,6 +20,7 @@ struct Batch {
   torch::Tensor input;                // [B, N, da], normalised; da may be 0
   Shape mesh;                         // axes of the grid or mesh, row-major; empty for clouds
   std::vector<double> spacing;        // physical step of each axis of a uniform grid, else empty
+  std::vector<double> origin;         // physical coordinate of its first point
   std::vector<std::int64_t> counts;   // points of each packed cloud; empty where all samples are of one size
   torch::Tensor time;                 // [B] (packed: one a cloud), physical; for time_conditional models only
 };

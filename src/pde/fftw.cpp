@@ -35,4 +35,19 @@ RealTransform::~RealTransform() {
   fftw_destroy_plan(plan_);
 }
 
+RealComplexTransform::RealComplexTransform(std::int64_t n) {
+  const FftwBuffer real = make_fftw_buffer(n * n), room = make_fftw_buffer(2 * n * (n / 2 + 1));
+  auto* const coefficients = reinterpret_cast<fftw_complex*>(room.get());
+  const int size = static_cast<int>(n);
+  const std::lock_guard lock(planner_mutex());
+  forward_ = fftw_plan_dft_r2c_2d(size, size, real.get(), coefficients, FFTW_ESTIMATE);
+  backward_ = fftw_plan_dft_c2r_2d(size, size, coefficients, real.get(), FFTW_ESTIMATE);
+}
+
+RealComplexTransform::~RealComplexTransform() {
+  const std::lock_guard lock(planner_mutex());
+  fftw_destroy_plan(forward_);
+  fftw_destroy_plan(backward_);
+}
+
 }  // namespace lano

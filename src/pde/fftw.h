@@ -31,4 +31,18 @@ class RealTransform {
   fftw_plan plan_;
 };
 
+// Out of place between n x n real values and n x (n/2+1) coefficients; `backward` destroys its input.
+class RealComplexTransform {
+ public:
+  explicit RealComplexTransform(std::int64_t n);
+  ~RealComplexTransform();
+  RealComplexTransform(const RealComplexTransform&) = delete;
+  RealComplexTransform& operator=(const RealComplexTransform&) = delete;
+  void forward(double* values, fftw_complex* coefficients) const { fftw_execute_dft_r2c(forward_, values, coefficients); }
+  void backward(fftw_complex* coefficients, double* values) const { fftw_execute_dft_c2r(backward_, coefficients, values); }
+
+ private:
+  fftw_plan forward_, backward_;
+};
+
 }  // namespace lano

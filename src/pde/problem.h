@@ -15,6 +15,7 @@ class Problem {
   virtual ~Problem() = default;
   virtual SetDescription describe() const = 0;                // generator holds every parameter and the seed
   virtual std::vector<float> coordinates() const = 0;         // [N, dx], shared by all samples
+  // input [N, da], output [N, du] or, where describe() names times, [T, N, du].
   virtual void make(std::int64_t sample, std::span<float> input, std::span<float> output) const = 0;
 };
 

@@ -49,7 +49,9 @@ TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& norma
       time_(d.time) {
   for (std::int64_t i = 0; !counts_.empty() && i < s.count; ++i) first_.push_back(s.first_point(i));
   if (d.geometry == Geometry::grid && (s.shared_coordinates || s.count == 1)) {
-    uniform_grid_spacing(d.shape, s.coordinates.data(), &spacing_);
+    if (uniform_grid_spacing(d.shape, s.coordinates.data(), &spacing_)) {
+      origin_.assign(s.coordinates.begin(), s.coordinates.begin() + d.dims());
+    }
   }
   if (d.geometry == Geometry::points && !order_box.empty()) {
     if (s.shared_coordinates) {  // inputs break ties, so the order is each sample's own
@@ -99,6 +101,7 @@ Batch TensorSet::batch(const std::vector<Item>& items) const {
   batch.input = rows_of(input_, rows);
   batch.mesh = mesh_;
   batch.spacing = spacing_;
+  batch.origin = origin_;
   if (!counts_.empty()) {
     for (const std::int64_t row : rows) batch.counts.push_back(points_of(row));
   }

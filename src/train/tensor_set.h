@@ -44,7 +44,7 @@ class TensorSet {
   std::int64_t size_, frames_, points_;
   std::vector<std::int64_t> counts_, first_;      // ragged: points of each sample, and before it
   Shape mesh_;                                    // empty for point clouds
-  std::vector<double> spacing_, time_;
+  std::vector<double> spacing_, origin_, time_;
   torch::Tensor coordinates_, input_, output_;    // [1 or S,N,dx], [S,N,da], [S*T,N,du]; ragged: [P,dx], [P,da], [P,du]
   std::vector<std::vector<std::int64_t>> order_;  // of each sample; empty where points keep their own
 };

@@ -56,7 +56,9 @@ class Trainer {
     if (config.model != "lano") {
       fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
     }
-    LanoShape shape = lano_shape(config.lano, set, spacing_);
+    std::vector<double> origin;
+    if (!spacing_.empty()) origin.assign(train_samples_.coordinates.begin(), train_samples_.coordinates.begin() + set.dims());
+    LanoShape shape = lano_shape(config.lano, set, spacing_, origin);
     if (!shape.order_box.empty()) shape.order_box = bounds(train_samples_.coordinates, set.dims());
     if (!train_samples_.counts.empty()) {
       std::vector<std::int64_t> counts = train_samples_.counts;

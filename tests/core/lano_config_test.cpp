@@ -30,6 +30,7 @@ TEST(LanoConfig, RoundTripsThroughTheModelFile) {
   shape.output_channels = 4;
   shape.mesh = {8, 9};
   shape.spacing = {0.125, 1.0 / 9};
+  shape.origin = {0, -1};
   LanoConfig read;
   LanoShape read_shape;
   lano_from_json(to_json(config, shape), read, read_shape);

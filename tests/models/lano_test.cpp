@@ -203,17 +203,20 @@ TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
   Twins twins(tiny(), set, {0.2, 0.25});
   struct Other {
     Shape mesh;
-    std::vector<double> spacing, reach;
+    std::vector<double> spacing, reach, origin, first;
   };
-  for (const Other& other : {Other{{11, 9}, {0.1, 0.125}, {2, 2}}, Other{{9, 7}, {0.125, 0.2}, {1.6, 1.25}},
-                             Other{{4, 4}, {0.4, 0.5}, {0.5, 0.5}}, Other{{6, 9}, {0.2, 0.125}, {1, 2}}}) {
+  for (const Other& other :
+       {Other{{11, 9}, {0.1, 0.125}, {2, 2}, {0, 0}, {0, 0}}, Other{{9, 7}, {0.125, 0.2}, {1.6, 1.25}, {0, 0}, {0, 0}},
+        Other{{4, 4}, {0.4, 0.5}, {0.5, 0.5}, {0, 0}, {0, 0}}, Other{{6, 9}, {0.2, 0.125}, {1, 2}, {0, 0}, {0, 0}},
+        Other{{12, 10}, {0.1, 0.125}, {2, 2}, {-0.05, 0}, {-0.25, 0}}, Other{{12, 10}, {0.1, 0.125}, {2, 2}, {0.06, -0.125}, {0.3, -0.5}}}) {
     SCOPED_TRACE(shape_text(other.mesh));
     Case c{"other", tiny(), set};
     c.set.shape = other.mesh;
     Batch batch = random_batch(c, 1);
     batch.spacing = other.spacing;
+    batch.origin = other.origin;
     expect_equal(twins.model->forward(batch).detach()[0],
-                 twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach));
+                 twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
   }
 }
 
@@ -229,12 +232,12 @@ TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
     Twins cloud(config, described(Geometry::points, {10}, 2, 1, 1));
     Case larger{"larger", config, described(Geometry::points, {15}, 2, 1, 1)};
     const Batch points = random_batch(larger, 1);
-    expect_equal(cloud.model->forward(points).detach()[0], cloud.naive.forward(features_of(points, 0, 0, 15), {}, {reach}));
+    expect_equal(cloud.model->forward(points).detach()[0], cloud.naive.forward(features_of(points, 0, 0, 15), {}, order == Order::file ? std::vector<double>() : std::vector<double>{reach}));
   }
   LanoConfig index = tiny();
   index.dwc_spacing = DwcSpacing::index;
   Twins plain(index, described(Geometry::mesh, {5, 4}, 2, 0, 1));
-  expect_equal(plain.model->forward(batch).detach()[0], plain.naive.forward(features_of(batch, 0, 0, 90), {9, 10}, {1, 1}));
+  expect_equal(plain.model->forward(batch).detach()[0], plain.naive.forward(features_of(batch, 0, 0, 90), {9, 10}));
 }
 
 TEST(Lano, AnotherNumberOfAgentsAtRunTime) {

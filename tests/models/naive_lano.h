@@ -27,9 +27,13 @@ class NaiveLano {
   }
 
   // features: rows [x, a(x)] of one sample; mesh empty for clouds (already in order).
-  // reach: distance of the stencil's outer taps in points, per axis; empty: 1. patches: the agents' grid at run time.
-  Matrix forward(const Matrix& features, const Shape& mesh, std::vector<double> reach = {}, Shape patches = {}, double time = 0) {
+  // At another resolution: reach, the distance of the stencil's outer taps in points per axis, and first, the place of the
+  // first point in trained points. patches: the agents' grid at run time.
+  Matrix forward(const Matrix& features, const Shape& mesh, std::vector<double> reach = {}, Shape patches = {}, double time = 0,
+                 std::vector<double> first = {}) {
+    moved_ = !reach.empty();
     reach_ = reach.empty() ? std::vector<double>(3, 1.0) : std::move(reach);
+    first_ = first.empty() ? std::vector<double>(3, 0.0) : std::move(first);
     trained_ = shape_.patches.empty() ? Shape{config_.agents} : shape_.patches;
     used_ = patches.empty() ? trained_ : std::move(patches);
     Matrix f = linear(gelu(linear(features, "encoder1")), "encoder2");
@@ -130,9 +134,17 @@ class NaiveLano {
         const auto at = index_of(static_cast<std::int64_t>(n), axes);
         bool inside = true;
         for (std::size_t a = 0; a < axes.size(); ++a) {
-          const std::int64_t first = bin[a] * axes[a] / patches[a];
-          const std::int64_t last = ((bin[a] + 1) * axes[a] + patches[a] - 1) / patches[a] - 1;
-          inside = inside && at[a] >= first && at[a] <= last;
+          // Bins hold trained points; at another resolution each point belongs to the trained point nearest to it.
+          const bool by_place = moved_ && !shape_.patches.empty();
+          const std::int64_t size = by_place ? shape_.mesh[a] : axes[a];
+          const std::int64_t first = bin[a] * size / patches[a];
+          const std::int64_t last = ((bin[a] + 1) * size + patches[a] - 1) / patches[a] - 1;
+          std::int64_t cell = at[a];
+          if (by_place) {
+            cell = static_cast<std::int64_t>(std::floor(first_[a] + static_cast<double>(at[a]) / reach_[a] + 0.5 + 1e-6));
+            cell = std::clamp<std::int64_t>(cell, 0, size - 1);
+          }
+          inside = inside && cell >= first && cell <= last;
         }
         if (!inside) continue;
         ++count;
@@ -144,7 +156,7 @@ class NaiveLano {
   }
 
   // A vector on the trained patches, read at piece n of `axes`: multilinear at t = (n+1/2) m/N - 1/2, clamped, per axis.
-  double up(const std::vector<double>& vector, std::size_t n, const Shape& axes) const {
+  double up(const std::vector<double>& vector, std::size_t n, const Shape& axes, bool of_points) const {
     const Shape& patches = trained_;
     const auto at = index_of(static_cast<std::int64_t>(n), axes);
     double sum = 0;
@@ -153,7 +165,12 @@ class NaiveLano {
       std::int64_t flat = 0;
       for (std::size_t a = 0; a < axes.size(); ++a) {
         const auto m = static_cast<double>(patches[a]);
-        const double t = std::clamp((static_cast<double>(at[a]) + 0.5) * m / static_cast<double>(axes[a]) - 0.5, 0.0, m - 1);
+        double place = static_cast<double>(at[a]), size = static_cast<double>(axes[a]);
+        if (of_points && moved_ && !shape_.patches.empty()) {
+          place = first_[a] + place / reach_[a];
+          size = static_cast<double>(shape_.mesh[a]);
+        }
+        const double t = std::clamp((place + 0.5) * m / size - 0.5, 0.0, m - 1);
         const auto low = static_cast<std::int64_t>(t);
         const bool high = (corner >> a & 1) != 0;
         weight *= high ? t - static_cast<double>(low) : 1 - (t - static_cast<double>(low));
@@ -171,22 +188,32 @@ class NaiveLano {
     for (double& v : row) v /= sum;
   }
 
-  // V at a place between points along the axes: multilinear, zero outside.
-  static double read(const Matrix& v, const Shape& axes, const std::vector<double>& place, std::size_t c) {
+  // Outside, values fall linearly from the last point to zero at trained places -1 and n0.
+  double fading(std::size_t a, std::int64_t at, std::int64_t size) const {
+    if (at >= 0 && at < size) return 1;
+    if (!moved_) return 0;
+    const std::int64_t n0 = shape_.axes == 0 ? shape_.points : shape_.mesh[a];
+    const double start = shape_.axes == 0 ? 0.5 / reach_[a] - 0.5 : first_[a];
+    const double here = start + static_cast<double>(at) / reach_[a];
+    if (at < 0) return start > -1 ? std::clamp((here + 1) / (start + 1), 0.0, 1.0) : 0;
+    const double last = start + static_cast<double>(size - 1) / reach_[a], end = static_cast<double>(n0);
+    return last < end ? std::clamp((end - here) / (end - last), 0.0, 1.0) : 0;
+  }
+
+  // V at a place between points along the axes: multilinear.
+  double read(const Matrix& v, const Shape& axes, const std::vector<double>& place, std::size_t c) const {
     double sum = 0;
     for (std::size_t corner = 0; corner < (std::size_t{1} << axes.size()); ++corner) {
       double weight = 1;
       std::int64_t flat = 0;
-      bool inside = true;
       for (std::size_t a = 0; a < axes.size(); ++a) {
         const double low = std::floor(place[a] + 1e-9), share = std::max(0.0, place[a] - low);
         const bool high = (corner >> a & 1) != 0;
         const auto at = static_cast<std::int64_t>(low) + (high ? 1 : 0);
-        weight *= high ? share : 1 - share;
-        inside = inside && at >= 0 && at < axes[a];
-        flat = flat * axes[a] + at;
+        weight *= (high ? share : 1 - share) * fading(a, at, axes[a]);
+        flat = flat * axes[a] + std::clamp<std::int64_t>(at, 0, axes[a] - 1);
       }
-      if (inside && weight != 0) sum += weight * v[static_cast<std::size_t>(flat)][c];
+      if (weight != 0) sum += weight * v[static_cast<std::size_t>(flat)][c];
     }
     return sum;
   }
@@ -235,12 +262,12 @@ class NaiveLano {
     }
     const auto bias1 = [&](std::size_t m, std::size_t n) {
       if (config_.bias == Bias::none) return 0.0;
-      const double left = up(w(name + "bias1"), m, used_), right = up(w(name + "bias2"), n, axes);
+      const double left = up(w(name + "bias1"), m, used_, false), right = up(w(name + "bias2"), n, axes, true);
       return config_.bias == Bias::outer ? left * right : left + right;
     };
     const auto bias2 = [&](std::size_t n, std::size_t m) {
       if (config_.bias == Bias::none) return 0.0;
-      const double left = up(w(name + "bias3"), n, axes), right = up(w(name + "bias4"), m, used_);
+      const double left = up(w(name + "bias3"), n, axes, true), right = up(w(name + "bias4"), m, used_, false);
       return config_.bias == Bias::outer ? left * right : left + right;
     };
     Matrix out(points, std::vector<double>(width, 0.0));
@@ -274,7 +301,8 @@ class NaiveLano {
 
   LanoConfig config_;
   LanoShape shape_;
-  std::vector<double> reach_;
+  std::vector<double> reach_, first_;
+  bool moved_ = false;
   Shape trained_, used_;
   std::map<std::string, std::vector<double>> weights_;
 };
