@@ -8,6 +8,7 @@ namespace lano::cli {
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_experiment(CLI::App& app);
 void add_system(CLI::App& app);
 
 }  // namespace lano::cli

@@ -54,22 +54,24 @@ torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
   return weights.to(like.dtype());
 }
 
-// In training the values beyond the ends of an axis were zero from one point outside on: at places -1 and n0. Between the
-// last point and there, values fall linearly. `side` ghost points of that continuation are put at both ends of `dim`.
+// In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
+// linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that lie
+// there as for `side` ghost points at both ends of `dim`, which take the value of the end point.
 torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
-  const double first = axis.place.front(), last = axis.place.back(), end = static_cast<double>(axis.trained);
-  std::vector<double> before, after;
-  for (std::int64_t g = 1; g <= side; ++g) {
-    const double away = static_cast<double>(g) / axis.reach;
-    before.insert(before.begin(), first > -1 ? std::clamp(1 - away / (first + 1), 0.0, 1.0) : 0.0);
-    after.push_back(last < end ? std::clamp(1 - away / (end - last), 0.0, 1.0) : 0.0);
+  const auto fade = [&](double place) {
+    return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
+  };
+  const auto points = static_cast<std::int64_t>(axis.place.size());
+  std::vector<double> weights;
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = -side; i < points + side; ++i) {
+    from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
+    weights.push_back(fade(axis.place.front() + static_cast<double>(i) / axis.reach));
   }
   std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
-  along[static_cast<std::size_t>(dim)] = side;
-  const auto ghosts = [&](const std::vector<double>& weights, std::int64_t edge) {
-    return image.narrow(dim, edge, 1) * torch::tensor(weights, torch::kFloat64).to(image.dtype()).view(along);
-  };
-  return torch::cat({ghosts(before, 0), image, ghosts(after, image.size(dim) - 1)}, dim);
+  along[static_cast<std::size_t>(dim)] = points + 2 * side;
+  return image.index_select(dim, torch::tensor(from, torch::kInt64)) *
+         torch::tensor(weights, torch::kFloat64).to(image.dtype()).view(along);
 }
 
 // Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..

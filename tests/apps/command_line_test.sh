@@ -91,6 +91,13 @@ else
   expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
   expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
   expect 0 'report: run/report/index.html' "$lano" report run
+  expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
+  expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
+  expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last
+  expect 0 'test relative L2' "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
+  expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
+  expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
+  expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
   expect 0 'test relative L2' "$lano" train --resume --out parts

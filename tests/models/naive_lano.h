@@ -188,16 +188,12 @@ class NaiveLano {
     for (double& v : row) v /= sum;
   }
 
-  // Outside, values fall linearly from the last point to zero at trained places -1 and n0.
+  // At another resolution values fade linearly between the last trained point and the zero padding one step outside.
   double fading(std::size_t a, std::int64_t at, std::int64_t size) const {
-    if (at >= 0 && at < size) return 1;
-    if (!moved_) return 0;
-    const std::int64_t n0 = shape_.axes == 0 ? shape_.points : shape_.mesh[a];
-    const double start = shape_.axes == 0 ? 0.5 / reach_[a] - 0.5 : first_[a];
-    const double here = start + static_cast<double>(at) / reach_[a];
-    if (at < 0) return start > -1 ? std::clamp((here + 1) / (start + 1), 0.0, 1.0) : 0;
-    const double last = start + static_cast<double>(size - 1) / reach_[a], end = static_cast<double>(n0);
-    return last < end ? std::clamp((end - here) / (end - last), 0.0, 1.0) : 0;
+    if (!moved_) return at >= 0 && at < size ? 1 : 0;
+    const double n0 = static_cast<double>(shape_.axes == 0 ? shape_.points : shape_.mesh[a]);
+    const double here = (shape_.axes == 0 ? 0.5 / reach_[a] - 0.5 : first_[a]) + static_cast<double>(at) / reach_[a];
+    return std::clamp(here + 1, 0.0, 1.0) * std::clamp(n0 - here, 0.0, 1.0);
   }
 
   // V at a place between points along the axes: multilinear.

@@ -7,8 +7,10 @@
 #include "core/atomic_file.h"
 #include "core/random.h"
 #include "data/generation.h"
+#include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "scratch.h"
+#include "train/ablation.h"
 #include "train/evaluation.h"
 #include "train/run_folder.h"
 
@@ -197,6 +199,128 @@ TEST(Trainer, ADivergingRunNamesStepAndSamples) {
   config.schedule.learning_rate = 1e38;
   config.clip = 0;
   EXPECT_ERROR_WITH(train(config, scratch / "run"), "NaN or infinity on samples");
+}
+
+std::filesystem::path burgers(const test::Scratch& scratch) {
+  const auto path = scratch / "burgers.h5";
+  BurgersConfig config;
+  config.resolution = 16;
+  config.stride = 2;
+  config.frames = 5;
+  const BurgersProblem problem(config);
+  generate_dataset(path, problem.describe(), make_splits(16, 3, 0.25), problem.coordinates(),
+                   [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+  return path;
+}
+
+TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(burgers(scratch));
+  config.gradient_weight = 0;
+  config.lano.task = Task::autoregressive;
+  config.lano.agents = 4;
+  config.rollout = 2;
+  config.frames = 4;  // the fifth frame lies beyond the trained horizon
+  config.epochs = 30;
+  const TrainResult result = train(config, scratch / "run");
+  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
+  const DatasetReader reader(config.data);
+  const Samples samples = reader.read(reader.indices(Split::test));
+  const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  ASSERT_EQ(evaluation.step_l2.size(), 4u);  // frames 1 .. 4, the first is given
+  EXPECT_EQ(evaluation.first_frame, 1);
+  EXPECT_NEAR(summarise(evaluation.relative_l2).mean, result.test_l2, 1e-9);
+  // Persistence (every frame equals the first) is the least a stepping model must beat.
+  double persistence = 0;
+  const std::size_t frame = 64 * 2;
+  for (std::int64_t s = 0; s < samples.count; ++s) {
+    const auto truth = samples.output_of(s, 2);
+    std::vector<float> still;
+    for (int t = 1; t < 5; ++t) still.insert(still.end(), truth.begin(), truth.begin() + frame);
+    persistence += relative_l2(still, truth.subspan(frame)) / static_cast<double>(samples.count);
+  }
+  EXPECT_LT(result.test_l2, 0.7 * persistence);
+  // A longer roll-out starts with the same frames and keeps the first state as given.
+  const Prediction longer = predict(*trained.model, trained.file.normaliser, reader.description(), samples, 8, 9);
+  EXPECT_EQ(longer.frames, 10);
+  const auto known = evaluation.prediction.values.begin();
+  for (std::size_t i = 0; i < 5 * frame; ++i) ASSERT_EQ(longer.values[i], known[static_cast<std::ptrdiff_t>(i)]);
+  for (std::size_t i = 0; i < frame; ++i) ASSERT_NEAR(longer.values[i], samples.output[i], 1e-6);
+}
+
+TEST(Trainer, TimeConditionalModelsAnswerForEveryFrame) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(burgers(scratch));
+  config.gradient_weight = 0;
+  config.lano.agents = 4;
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a steady set for model.task");
+  config.lano.task = Task::time_conditional;
+  config.epochs = 6;
+  const TrainResult result = train(config, scratch / "run");
+  EXPECT_LT(result.test_l2, 0.5);
+  const auto evaluation = nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r"));
+  EXPECT_EQ(evaluation["test"]["per_step"]["relative_l2"].size(), 5u);
+  EXPECT_EQ(evaluation["test"]["per_step"]["first_frame"], 0);
+}
+
+TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
+  test::Scratch scratch;
+  SetDescription set;
+  set.name = "ragged";
+  set.geometry = Geometry::points;
+  set.coordinates = {{"x", "1"}, {"y", "1"}};
+  set.input = {{"a", "1"}};
+  set.output = {{"u", "1"}};
+  set.box = {0, 1, 0, 1};
+  const std::vector<std::int64_t> counts{30, 41, 12, 25, 60, 33, 18, 27};
+  RandomStream stream(3, Purpose::test);
+  {
+    DatasetWriter writer(scratch / "ragged.h5", set, make_splits(6, 2, 0.2), counts);
+    for (std::size_t s = 0; s < counts.size(); ++s) {
+      std::vector<float> x, a, u;
+      for (std::int64_t p = 0; p < counts[s]; ++p) {
+        x.insert(x.end(), {static_cast<float>(stream.uniform()), static_cast<float>(stream.uniform())});
+        a.push_back(static_cast<float>(stream.normal()));
+        u.push_back(1 + x[x.size() - 1] + 0.3f * a.back());
+      }
+      writer.write(static_cast<std::int64_t>(s), x, a, u);
+    }
+    writer.commit();
+  }
+  TrainConfig config = tiny(scratch / "ragged.h5");
+  config.gradient_weight = 0;
+  config.epochs = 40;
+  const TrainResult result = train(config, scratch / "run");
+  EXPECT_LT(result.test_l2, 0.2);
+  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
+  EXPECT_EQ(trained.file.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
+  const DatasetReader reader(scratch / "ragged.h5");
+  const Samples all = reader.read(reader.indices("all"));
+  const auto together = predict(*trained.model, trained.file.normaliser, reader.description(), all, 8).values;
+  const auto alone = predict(*trained.model, trained.file.normaliser, reader.description(), all, 1).values;
+  ASSERT_EQ(together.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 2e-6 * (1 + std::abs(alone[i])));
+}
+
+TEST(Ablation, WritesTheTableAndKeepsFinishedRuns) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.epochs = 1;
+  const auto rows = run_ablation(config, 2, scratch / "table");
+  ASSERT_EQ(rows.size(), 7u);
+  for (const AblationRow& row : rows) EXPECT_EQ(row.test_l2.size(), 2u) << row.name;
+  EXPECT_LT(rows[1].parameters, rows[0].parameters);  // without bias
+  EXPECT_LT(rows[2].parameters, rows[1].parameters);  // without DWC
+  EXPECT_NE(rows[0].test_l2[0], rows[0].test_l2[1]);  // seeds differ
+  const std::string table = read_file(scratch / "table/ablation.md", "r");
+  for (const char* name : {"| reference |", "| without bias |", "| without DWC |", "| without bias and DWC |", "| latent agents |",
+                           "| sum bias |", "| sequence pooling |"}) {
+    EXPECT_NE(table.find(name), std::string::npos) << name;
+  }
+  const auto model = scratch / "table/reference-0/model.safetensors";
+  const auto before = std::filesystem::last_write_time(model);
+  run_ablation(config, 2, scratch / "table");
+  EXPECT_EQ(std::filesystem::last_write_time(model), before);
 }
 
 }  // namespace

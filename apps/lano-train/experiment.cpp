@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "command.h"
+#include "core/error.h"
+#include "run_options.h"
+#include "train/ablation.h"
+
+namespace lano::cli {
+
+void add_experiment(CLI::App& app) {
+  struct Options {
+    std::string what, config, data, out;
+    std::vector<std::string> overrides;
+    std::int64_t seeds = 1;
+    int threads = 0;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("experiment", "tables over many trainings: ablation");
+  command->add_option("what", o->what, "ablation")->required()->check(CLI::IsMember({"ablation"}));
+  command->add_option("--config", o->config, "the recipe of the reference, e.g. configs/darcy/smoke.toml");
+  command->add_option("--data", o->data, "the dataset file");
+  command->add_option("--out", o->out, "the folder of the runs and the table")->required();
+  command->add_option("--set", o->overrides, "change one key of the recipe (repeatable)")->take_all();
+  command->add_option("--seeds", o->seeds, "trainings of each row")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->footer(
+      "Runs that are finished are kept, unfinished ones resumed; the table is written after each.\n"
+      "Example: lano experiment ablation --config configs/darcy/smoke.toml --data darcy.h5 --seeds 3 --out runs/ablation");
+  command->callback([o] {
+    use_threads(o->threads);
+    TrainConfig config;
+    Schema schema;
+    bind_train_config(schema, config);
+    if (!o->config.empty()) schema.load(o->config);
+    if (!o->data.empty()) config.data = o->data;
+    for (const std::string& assignment : o->overrides) schema.override_with(assignment);
+    check_train_config(config);
+    const auto rows = run_ablation(config, o->seeds, o->out);
+    fmt::print("\n{}\ntable: {}/ablation.md\n", ablation_markdown(rows), o->out);
+  });
+}
+
+}  // namespace lano::cli
