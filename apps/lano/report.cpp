@@ -97,6 +97,15 @@ void fill(const json& evaluation, ReportContent& content) {
     if (test.contains("relative_h1")) {
       content.summary.push_back({"Relative error of the gradient on test", error_text(test["relative_h1"]["mean"])});
     }
+    if (test.contains("per_step")) {
+      Curve curve{"mean over test samples", "#31688e", {}, {}};
+      const double first = test["per_step"]["first_frame"];
+      for (const json& value : test["per_step"]["relative_l2"]) {
+        curve.x.push_back(first + static_cast<double>(curve.x.size()));
+        curve.y.push_back(value);
+      }
+      content.steps = {curve};
+    }
     content.summary.push_back({"Largest error at a point, mean over samples", error_text(test["max_error"]["mean"])});
     content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test["samples"].get<std::int64_t>())});
     content.summary.push_back({"Prediction", fmt::format("{:.2f} ms a sample",

@@ -149,6 +149,9 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
   } else {
     shape.points = set.points();
   }
+  if (config.position == Position::reference) {
+    for (std::int64_t a = 0; a < shape.dims; ++a) shape.reference_box.insert(shape.reference_box.end(), {0.0, 1.0});
+  }
   if (set.time.size() > 1) {
     shape.time_origin = set.time.front();
     shape.time_step = (set.time.back() - set.time.front()) / static_cast<double>(set.time.size() - 1);
@@ -168,6 +171,7 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
            {"axes", shape.axes},
            {"patches", shape.patches},
            {"order_box", shape.order_box},
+           {"reference_box", shape.reference_box},
            {"mesh", shape.mesh},
            {"spacing", shape.spacing},
            {"origin", shape.origin},
@@ -192,6 +196,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     shape.axes = from.at("axes");
     shape.patches = from.at("patches").get<std::vector<std::int64_t>>();
     shape.order_box = from.at("order_box").get<std::vector<double>>();
+    shape.reference_box = from.at("reference_box").get<std::vector<double>>();
     shape.mesh = from.at("mesh").get<Shape>();
     shape.spacing = from.at("spacing").get<std::vector<double>>();
     shape.origin = from.at("origin").get<std::vector<double>>();
@@ -209,6 +214,9 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
       shape.mesh.size() != axes || (!shape.patches.empty() && (shape.patches.size() != axes || patches != config.agents)) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", from.dump(), "the file is damaged");
+  }
+  if (config.position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
+    fail("reading an architecture", "reference_box with two numbers an axis", std::to_string(shape.reference_box.size()));
   }
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
   if (ordered && shape.order_box.size() != static_cast<std::size_t>(2 * shape.dims)) {

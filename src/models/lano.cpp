@@ -28,7 +28,7 @@ torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
   return x.unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-// Distances from each point to the 8^dx nodes of a reference grid over the unit box of normalised coordinates.
+// Distances from each point to the 8^dx nodes of a reference grid over the box of the training points.
 constexpr std::int64_t kReferenceNodes = 8;
 
 std::int64_t position_width(const LanoConfig& config, const LanoShape& shape) {
@@ -353,9 +353,11 @@ void Lano::initialise(std::uint64_t seed) {
 
 torch::Tensor Lano::position_features(const torch::Tensor& coordinates) const {
   if (config_.position == Position::coordinates) return coordinates;
-  const torch::Tensor axis = torch::linspace(0, 1, kReferenceNodes, coordinates.options());
-  const std::vector<torch::Tensor> axes(static_cast<std::size_t>(shape_.dims), axis);
-  const torch::Tensor nodes = shape_.dims == 1 ? axis.unsqueeze(1)
+  std::vector<torch::Tensor> axes;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(shape_.dims); ++a) {
+    axes.push_back(torch::linspace(shape_.reference_box[2 * a], shape_.reference_box[2 * a + 1], kReferenceNodes, coordinates.options()));
+  }
+  const torch::Tensor nodes = shape_.dims == 1 ? axes[0].unsqueeze(1)
                                                : torch::stack(torch::meshgrid(axes, "ij"), -1).view({-1, shape_.dims});
   return torch::cdist(coordinates, nodes.unsqueeze(0).expand({coordinates.size(0), -1, -1}));
 }

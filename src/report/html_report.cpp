@@ -136,6 +136,9 @@ std::string render_report(const ReportContent& r) {
   html += "<section class=\"panel\"><h2>Learning curves</h2>" + draw_curves(r.curves, "epoch", "relative error") + "</section>";
   html += "<section class=\"panel\"><h2>Test errors</h2>" + draw_histogram(r.errors, "relative L2 of a test sample") + "</section>";
   html += "</div>";
+  if (!r.steps.empty()) {
+    html += "<div class=\"two\"><section class=\"panel\"><h2>Error in time</h2>" + draw_curves(r.steps, "frame", "relative L2") + "</section></div>";
+  }
   html += "<section class=\"panel\"><h2>Summary</h2>" + render_table(r.summary) + "</section>";
   for (const ReportSample& sample : r.samples) html += render_sample(r.set, sample);
   if (!r.config.empty()) {

@@ -27,6 +27,7 @@ struct ReportContent {
   std::vector<std::pair<std::string, std::string>> summary;   // the table
   std::vector<Curve> curves;
   std::vector<double> errors;                                 // relative L2 of each test sample
+  std::vector<Curve> steps;                                   // time-dependent sets: error at each frame; may be empty
   SetDescription set;                                         // of the samples' fields
   std::vector<ReportSample> samples;
   std::string config;                                         // TOML, shown folded

@@ -60,6 +60,11 @@ class Trainer {
     if (!spacing_.empty()) origin.assign(train_samples_.coordinates.begin(), train_samples_.coordinates.begin() + set.dims());
     LanoShape shape = lano_shape(config.lano, set, spacing_, origin);
     if (!shape.order_box.empty()) shape.order_box = bounds(train_samples_.coordinates, set.dims());
+    if (!shape.reference_box.empty()) {
+      std::vector<float> network(train_samples_.coordinates.size());
+      normaliser_.coordinates.encode(train_samples_.coordinates, network);
+      shape.reference_box = bounds(network, set.dims());
+    }
     if (!train_samples_.counts.empty()) {
       std::vector<std::int64_t> counts = train_samples_.counts;
       std::sort(counts.begin(), counts.end());

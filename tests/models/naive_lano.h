@@ -36,7 +36,7 @@ class NaiveLano {
     first_ = first.empty() ? std::vector<double>(3, 0.0) : std::move(first);
     trained_ = shape_.patches.empty() ? Shape{config_.agents} : shape_.patches;
     used_ = patches.empty() ? trained_ : std::move(patches);
-    Matrix f = linear(gelu(linear(features, "encoder1")), "encoder2");
+    Matrix f = linear(gelu(linear(positioned(features), "encoder1")), "encoder2");
     for (auto& row : f) {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += w("placeholder")[c];
     }
@@ -69,6 +69,29 @@ class NaiveLano {
  private:
   const std::vector<double>& w(const std::string& name) const { return weights_.at(name); }
   bool has(const std::string& name) const { return weights_.contains(name); }
+
+  // Coordinates replaced by distances to the 8^dx nodes of the reference grid, last axis fastest.
+  Matrix positioned(const Matrix& features) const {
+    if (config_.position == Position::coordinates) return features;
+    const auto dims = static_cast<std::size_t>(shape_.dims);
+    const Shape grid(dims, 8);
+    Matrix out;
+    for (const auto& row : features) {
+      std::vector<double> changed;
+      for (std::int64_t node = 0; node < element_count(grid); ++node) {
+        const auto index = index_of(node, grid);
+        double squares = 0;
+        for (std::size_t a = 0; a < dims; ++a) {
+          const double low = shape_.reference_box[2 * a], high = shape_.reference_box[2 * a + 1];
+          squares += std::pow(row[a] - (low + static_cast<double>(index[a]) / 7 * (high - low)), 2);
+        }
+        changed.push_back(std::sqrt(squares));
+      }
+      changed.insert(changed.end(), row.begin() + static_cast<std::ptrdiff_t>(dims), row.end());
+      out.push_back(changed);
+    }
+    return out;
+  }
 
   Matrix linear(const Matrix& x, const std::string& name) const {
     const auto& weight = w(name + ".weight");

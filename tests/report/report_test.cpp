@@ -92,6 +92,13 @@ TEST(Report, IsSelfContainedAndComplete) {
   }
 }
 
+TEST(Report, ShowsTheErrorInTime) {
+  ReportContent c = content();
+  EXPECT_EQ(render_report(c).find("Error in time"), std::string::npos);
+  c.steps = {{"mean over test samples", "#000", {1, 2, 3}, {0.01, 0.02, 0.03}}};
+  EXPECT_NE(render_report(c).find("Error in time"), std::string::npos);
+}
+
 TEST(Report, SurvivesEmptyAndConstantContent) {
   ReportContent c;
   EXPECT_NE(render_report(c).find("no curve yet"), std::string::npos);
