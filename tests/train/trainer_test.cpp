@@ -201,6 +201,23 @@ TEST(Trainer, ADivergingRunNamesStepAndSamples) {
   EXPECT_ERROR_WITH(train(config, scratch / "run"), "NaN or infinity on samples");
 }
 
+// A model file of format version 1 as lano 0.1.0 wrote it: it must load for ever and give the predictions of that day.
+TEST(TrainedModel, AFileOfVersionOneStillPredictsTheSame) {
+  TrainedModel trained = load_trained_model(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors");
+  Samples samples;
+  samples.count = 1;
+  samples.points = 81;
+  samples.ids = {0};
+  samples.coordinates = trained.file.coordinates;
+  for (int i = 0; i < 9; ++i) {
+    for (int j = 0; j < 9; ++j) samples.input.push_back((i + 2 * j) % 3 == 0 ? 12.0f : 3.0f);
+  }
+  const auto u = predict(*trained.model, trained.file.normaliser, trained.file.set, samples, 1).values;
+  const std::pair<std::size_t, double> known[] = {
+      {0 * 9 + 0, 0.000888168055}, {4 * 9 + 4, 0.00768688181}, {8 * 9 + 2, 0.00108496973}, {3 * 9 + 7, 0.00860316306}};
+  for (const auto& [point, value] : known) EXPECT_NEAR(u[point], value, 1e-7);  // float32 of fields of 1e-2
+}
+
 std::filesystem::path burgers(const test::Scratch& scratch) {
   const auto path = scratch / "burgers.h5";
   BurgersConfig config;
