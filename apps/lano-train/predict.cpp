@@ -8,6 +8,7 @@
 #include "command.h"
 #include "core/error.h"
 #include "data/npy.h"
+#include "edge.h"
 #include "report/vtk.h"
 #include "train/trained_model.h"
 #include "run_options.h"
@@ -186,9 +187,7 @@ void run(const Options& o) {
   if (kind != ".h5" && kind != ".npy" && kind != ".vts" && kind != ".vtu") {
     fail_usage("predicting", "--out ending in .h5, .npy, .vts or .vtu", fmt::format("'{}'", o.out));
   }
-  if (!o.force && std::filesystem::exists(out)) {
-    fail(fmt::format("writing '{}'", o.out), "a new file", "one that exists", "choose another --out, or add --force");
-  }
+  refuse_to_overwrite(o.out, o.force);
   TrainedModel trained = load_trained_model(o.model);
   if (o.data.empty() == (o.input.empty() && o.coords.empty())) {
     fail_usage("predicting", "either --data, or --input and --coords", o.data.empty() ? "neither" : "both");

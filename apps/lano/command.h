@@ -11,9 +11,6 @@ void add_import(CLI::App& app);
 void add_info(CLI::App& app);
 void add_report(CLI::App& app);
 
-// Fails where `path` exists and `force` is not set: nothing is lost by a typing error.
-void refuse_to_overwrite(const std::string& path, bool force);
-
 // Runs lano-train with the same arguments; returns only where it cannot be started.
 [[noreturn]] void hand_to_lano_train(int argc, char** argv);
 bool is_for_lano_train(std::string_view word);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <filesystem>
 #include <new>
 
 #include "core/error.h"
@@ -10,6 +11,12 @@
 namespace lano::cli {
 
 void prepare_process() { std::signal(SIGXFSZ, SIG_IGN); }
+
+void refuse_to_overwrite(const std::string& path, bool force) {
+  if (!force && std::filesystem::exists(path)) {
+    fail(fmt::format("writing '{}'", path), "a new file", "one that exists", "choose another --out, or add --force");
+  }
+}
 
 int run_at_edge(CLI::App& app, int argc, char** argv) {
   try {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <string>
 
 namespace lano::cli {
 
 // Parses and runs; returns the exit code.
 int run_at_edge(CLI::App& app, int argc, char** argv);
+
+// Fails where `path` exists and `force` is not set: nothing is lost by a typing error.
+void refuse_to_overwrite(const std::string& path, bool force);
 
 // Common start of a program: a full disk or file-size limit is reported by write errors, not by a signal.
 void prepare_process();

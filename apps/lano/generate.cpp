@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include "core/nearest.h"
 #include "core/threads.h"
 #include "data/generation.h"
+#include "edge.h"
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 
@@ -61,12 +61,6 @@ void run(const Options& o) {
 }
 
 }  // namespace
-
-void refuse_to_overwrite(const std::string& path, bool force) {
-  if (!force && std::filesystem::exists(path)) {
-    fail(fmt::format("writing '{}'", path), "a new file", "one that exists", "choose another --out, or add --force");
-  }
-}
 
 void add_generate(CLI::App& app) {
   auto options = std::make_shared<Options>();

@@ -2,6 +2,7 @@
 
 #include "command.h"
 #include "data/numpy_import.h"
+#include "edge.h"
 
 namespace lano::cli {
 namespace {

@@ -196,6 +196,11 @@ class Trainer {
       for (auto at = first; at != last; ++at) chosen.push_back({*at / starts_, *at % starts_});
       const ScheduleValue now = schedule_value(config_.schedule, optimiser_->steps(), config_.epochs * steps_per_epoch_);
       flat_->zero_gradients();
+      if (config_.lano.dropout > 0) {
+        // LibTorch draws the masks from its own generator: give each step a seed of its own, so that a resumed run agrees.
+        RandomStream masks(static_cast<std::uint64_t>(config_.seed), Purpose::dropout, static_cast<std::uint64_t>(optimiser_->steps()));
+        torch::manual_seed(masks.next());
+      }
       const torch::Tensor value = loss(set, chosen);
       value.backward();
       const double number = value.item<double>();
