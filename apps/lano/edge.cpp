@@ -32,7 +32,9 @@ int run_at_edge(CLI::App& app, int argc, char** argv) {
     fmt::print(stderr, "lano: expected enough memory, found none left; use a smaller set or batch\n");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lano: {}\n", error.what());
+    // One sentence, also where a library adds its call stack.
+    const std::string message = error.what();
+    fmt::print(stderr, "lano: {}\n", message.substr(0, message.find('\n')));
     return 1;
   }
 }

@@ -12,6 +12,14 @@ namespace lano {
 TrainedModel load_trained_model(const std::filesystem::path& path) {
   TrainedModel trained{read_model_file(path), nullptr};
   const std::string doing = fmt::format("reading model '{}'", path.string());
+  // An architecture larger than the weights that came with it is not built to find that out.
+  const auto& architecture = trained.file.architecture;
+  const std::int64_t width = architecture.value("width", std::int64_t{0}), layers = architecture.value("layers", std::int64_t{0});
+  const std::int64_t total = trained.file.parameter_count();
+  if (width < 0 || layers < 0 || width > total || layers > total || (width > 0 && layers > total / width)) {
+    fail(doing, fmt::format("a network of {} weights", total), fmt::format("{} layers of width {}", layers, width),
+         "the file is damaged: copy it again");
+  }
   trained.model = make_model(trained.file.architecture, 0);
   load_weights(*trained.model, trained.file.weights, doing);
   trained.model->eval();

@@ -219,6 +219,24 @@ TEST(TrainedModel, AFileOfVersionOneStillPredictsTheSame) {
   for (const auto& [point, value] : known) EXPECT_NEAR(u[point], value, 1e-7);  // float32 of fields of 1e-2
 }
 
+TEST(TrainedModel, AnArchitectureThatDoesNotFitItsWeightsIsRefused) {
+  test::Scratch scratch;
+  const ModelFile good = read_model_file(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors");
+  const auto with = [&](const char* key, nlohmann::json value) {
+    ModelFile changed = good;
+    changed.architecture[key] = std::move(value);
+    write_model_file(scratch / "changed.safetensors", changed);
+    return test::error_of([&] { load_trained_model(scratch / "changed.safetensors"); });
+  };
+  EXPECT_NE(with("width", 1 << 30).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("layers", 1 << 30).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("layers", 2).find("a tensor 'blocks.1."), std::string::npos);
+  EXPECT_NE(with("width", 16).find("of shape"), std::string::npos);
+  EXPECT_NE(with("patches", {3, 2}).find("sizes that fit together"), std::string::npos);
+  EXPECT_NE(with("bias", "outre").find("model.bias"), std::string::npos);
+  EXPECT_NE(with("name", "lanno").find("did you mean 'lano'?"), std::string::npos);
+}
+
 std::filesystem::path burgers(const test::Scratch& scratch) {
   const auto path = scratch / "burgers.h5";
   BurgersConfig config;
