@@ -61,6 +61,7 @@ std::int64_t strip_shape(Shape& shape, std::size_t axes, std::int64_t channels, 
 
 Query from_arrays(const Options& o, const ModelFile& model) {
   const std::string doing = fmt::format("predicting from '{}'", o.input.empty() ? o.coords : o.input);
+  if (!model.set.time.empty()) fail_usage(doing, "--data: a time-dependent model takes its times from a dataset", "arrays");
   Query query{model.set, {}};
   const std::size_t axes = model.set.geometry == Geometry::points ? 1 : model.set.shape.size();
   Samples& s = query.samples;
@@ -151,17 +152,26 @@ std::vector<float> channel(std::span<const float> values, std::int64_t channels,
 }
 
 // One file a sample and frame; with several samples or frames the name gets their numbers.
-void write_vtk_files(const std::filesystem::path& path, const Query& q, const Prediction& prediction) {
+std::filesystem::path vtk_name(const std::filesystem::path& path, const Query& q, std::int64_t frames, std::int64_t i, std::int64_t frame) {
+  std::string name = path.stem().string();
+  if (q.samples.count > 1) name += fmt::format("-{:04}", q.samples.ids[static_cast<std::size_t>(i)]);
+  if (frames > 1) name += fmt::format("-t{:03}", frame);
+  std::filesystem::path to = path;
+  return to.replace_filename(name + path.extension().string());
+}
+
+void write_vtk_files(const std::filesystem::path& path, const Query& q, const Prediction& prediction, bool force) {
   const Samples& s = q.samples;
+  for (std::int64_t i = 0; i < s.count; ++i) {
+    for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {
+      refuse_to_overwrite(vtk_name(path, q, prediction.frames, i, frame).string(), force);
+    }
+  }
   for (std::int64_t i = 0; i < s.count; ++i) {
     SetDescription set = q.set;
     if (!s.counts.empty()) set.shape = {s.points_of(i)};
     for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {
-      std::string name = path.stem().string();
-      if (s.count > 1) name += fmt::format("-{:04}", s.ids[static_cast<std::size_t>(i)]);
-      if (prediction.frames > 1) name += fmt::format("-t{:03}", frame);
-      std::filesystem::path to = path;
-      to.replace_filename(name + path.extension().string());
+      const auto to = vtk_name(path, q, prediction.frames, i, frame);
       std::vector<std::vector<float>> columns;
       std::vector<std::string> names;
       const auto add = [&](std::span<const float> values, const std::vector<FieldInfo>& fields) {
@@ -187,7 +197,7 @@ void run(const Options& o) {
   if (kind != ".h5" && kind != ".npy" && kind != ".vts" && kind != ".vtu") {
     fail_usage("predicting", "--out ending in .h5, .npy, .vts or .vtu", fmt::format("'{}'", o.out));
   }
-  refuse_to_overwrite(o.out, o.force);
+  if (kind == ".h5" || kind == ".npy") refuse_to_overwrite(o.out, o.force);
   TrainedModel trained = load_trained_model(o.model);
   if (o.data.empty() == (o.input.empty() && o.coords.empty())) {
     fail_usage("predicting", "either --data, or --input and --coords", o.data.empty() ? "neither" : "both");
@@ -202,10 +212,11 @@ void run(const Options& o) {
   } else if (kind == ".h5") {
     write_h5(o.out, query, prediction);
   } else {
-    write_vtk_files(out, query, prediction);
+    write_vtk_files(out, query, prediction, o.force);
   }
   const auto count = static_cast<double>(query.samples.count);
-  fmt::print("{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, query.samples.count,
+  const bool several = (kind == ".vts" || kind == ".vtu") && (query.samples.count > 1 || prediction.frames > 1);
+  fmt::print("{}{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, several ? " (numbered)" : "", query.samples.count,
              shape_text(query.set.shape), 1e3 * seconds / count, static_cast<double>(query.samples.first_point(query.samples.count) * prediction.frames) / seconds);
 }
 

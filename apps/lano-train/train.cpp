@@ -58,7 +58,8 @@ void run(const Options& o) {
   }
   const TrainResult result = train(config, folder, {o.resume, o.stop_after});
   if (!result.finished) {
-    fmt::print("stopped after epoch {} of {}; go on with: lano train --resume --out {}\n", result.epochs, config.epochs, o.out);
+    fmt::print("stopped after epoch {} of {}; go on with: lano train --resume --out {}{}\n", result.epochs, config.epochs, o.out,
+               o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
     return;
   }
   fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,

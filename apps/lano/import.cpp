@@ -35,8 +35,8 @@ void add_import(CLI::App& app) {
   command->add_option("--channels", o->import.channels, "axis of channels in input and output: none, first or last")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ChannelAxis>{
           {"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}));
-  command->add_option("--train-count", o->import.train_count, "use the first so many training samples");
-  command->add_option("--test-count", o->import.test_count, "so many test samples; without --test the last ones, default a tenth");
+  command->add_option("--train-count", o->import.train_count, "use the first so many training samples")->check(CLI::NonNegativeNumber);
+  command->add_option("--test-count", o->import.test_count, "so many test samples; without --test the last ones, default a tenth")->check(CLI::NonNegativeNumber);
   command->add_option("--validation", o->import.validation_share, "share of the training samples kept for validation")->capture_default_str();
   command->add_option("--name", o->import.name, "name of the set")->capture_default_str();
   command->add_flag("--force", o->force, "replace an existing file");

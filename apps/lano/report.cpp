@@ -49,24 +49,19 @@ void add_samples(const fs::path& path, ReportContent& content) {
   const auto du = static_cast<std::size_t>(both.output_channels() / 2);
   content.set.output.resize(du);
   const json picked = json::parse(both.generator).at("picked");
-  const auto points = static_cast<std::size_t>(samples.points);
-  const auto slice = [&](const std::vector<float>& values, std::size_t s, std::int64_t channels) {
-    const auto size = points * static_cast<std::size_t>(channels);
-    const auto start = values.begin() + static_cast<std::ptrdiff_t>(s * size);
-    return std::vector<float>(start, start + static_cast<std::ptrdiff_t>(size));
-  };
-  for (std::size_t s = 0; s < static_cast<std::size_t>(samples.count); ++s) {
+  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
+  for (std::int64_t s = 0; s < samples.count; ++s) {
     ReportSample sample;
-    sample.label = samples.count == 1 ? "sample" : s == 0 ? "best" : s + 1 == static_cast<std::size_t>(samples.count) ? "worst" : "median";
-    sample.id = picked.at(s).at("id");
-    sample.relative_l2 = picked.at(s).at("relative_l2");
-    sample.coordinates = slice(samples.coordinates, samples.shared_coordinates ? 0 : s, both.dims());
-    sample.input = slice(samples.input, s, both.input_channels());
-    const std::vector<float> output = slice(samples.output, s, both.output_channels());
-    for (std::size_t p = 0; p < points; ++p) {
-      const auto at = output.begin() + static_cast<std::ptrdiff_t>(p * 2 * du);
-      sample.truth.insert(sample.truth.end(), at, at + static_cast<std::ptrdiff_t>(du));
-      sample.prediction.insert(sample.prediction.end(), at + static_cast<std::ptrdiff_t>(du), at + static_cast<std::ptrdiff_t>(2 * du));
+    sample.label = samples.count == 1 ? "sample" : s == 0 ? "best" : s + 1 == samples.count ? "worst" : "median";
+    sample.id = picked.at(static_cast<std::size_t>(s)).at("id");
+    sample.relative_l2 = picked.at(static_cast<std::size_t>(s)).at("relative_l2");
+    sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
+    sample.input = copy(samples.input_of(s, both.input_channels()));
+    const auto output = samples.output_of(s, both.output_channels());
+    for (std::size_t at = 0; at < output.size(); at += 2 * du) {
+      const auto point = output.subspan(at, 2 * du);
+      sample.truth.insert(sample.truth.end(), point.begin(), point.begin() + static_cast<std::ptrdiff_t>(du));
+      sample.prediction.insert(sample.prediction.end(), point.begin() + static_cast<std::ptrdiff_t>(du), point.end());
     }
     content.samples.push_back(std::move(sample));
   }

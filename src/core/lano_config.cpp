@@ -120,7 +120,8 @@ std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape
 
 std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape) {
   const std::int64_t points = element_count(shape);
-  for (std::int64_t distance = 0; distance < agents + points; ++distance) {
+  agents = std::min(agents, points);
+  for (std::int64_t distance = 0; distance < points; ++distance) {
     for (const std::int64_t candidate : {agents - distance, agents + distance}) {
       if (candidate < 1 || candidate > points) continue;
       std::vector<std::int64_t> best, prefix;
@@ -214,6 +215,13 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
       shape.mesh.size() != axes || (!shape.patches.empty() && (shape.patches.size() != axes || patches != config.agents)) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", from.dump(), "the file is damaged");
+  }
+  for (std::size_t a = 0; a < axes; ++a) {
+    const bool good = shape.mesh[a] >= 1 && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) && std::isfinite(shape.origin[a])));
+    if (!good) fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", from.dump(), "the file is damaged");
+  }
+  if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
+    fail("reading an architecture", "a finite time_origin and a time_step other than 0", from.dump(), "the file is damaged");
   }
   if (config.position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
     fail("reading an architecture", "reference_box with two numbers an axis", std::to_string(shape.reference_box.size()));

@@ -56,12 +56,13 @@ SetDescription set_description_from_json(const json& from) {
   return description;
 }
 
-bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vector<double>* spacing) {
+bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing) {
   const std::size_t axes = shape.size();
+  if (coordinates.size() != static_cast<std::size_t>(element_count(shape)) * axes) return false;  // axes and coordinates differ
   std::vector<std::int64_t> stride(axes, 1);
   for (std::size_t a = axes; a-- > 1;) stride[a - 1] = stride[a] * shape[a];
   const auto at = [&](std::int64_t point, std::size_t axis) {
-    return static_cast<double>(coordinates[point * static_cast<std::int64_t>(axes) + static_cast<std::int64_t>(axis)]);
+    return static_cast<double>(coordinates[static_cast<std::size_t>(point) * axes + axis]);
   };
   std::vector<double> step(axes, 1.0), extent(axes, 0.0);
   for (std::size_t a = 0; a < axes; ++a) {

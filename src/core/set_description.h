@@ -42,7 +42,7 @@ SetDescription set_description_from_json(const nlohmann::json& json);
 
 // True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
 // (if not null) receives the step of each axis (1 for an axis of one point).
-bool uniform_grid_spacing(const Shape& shape, const float* coordinates, std::vector<double>* spacing);
+bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing);
 
 // The box of points [N, dims]: lower and upper end of each axis.
 std::vector<double> bounds(std::span<const float> coordinates, std::int64_t dims);

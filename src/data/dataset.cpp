@@ -69,7 +69,7 @@ Split parse_split(std::string_view name) {
 }
 
 std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share) {
-  if (train < 0 || test < 0 || train + test == 0 || validation_share < 0 || validation_share >= 1) {
+  if (train < 0 || test < 0 || train + test == 0 || !(validation_share >= 0 && validation_share < 1)) {
     fail_usage("splitting a set", "sizes of at least 0, not both 0, and a validation share in [0, 1)",
                fmt::format("train {}, test {}, share {}", train, test, validation_share));
   }
@@ -216,8 +216,14 @@ void DatasetReader::check_arrays() {
                                 "make the file again");
     if (!file_->is_number(name)) fail(doing, fmt::format("numbers in /{}", name), "another type", "make the file again");
   };
+  std::int64_t points = 1;
   for (const std::int64_t extent : d.shape) {
-    if (extent < 1 || extent > (std::int64_t{1} << 40)) fail(doing, "axes of at least one point", shape_text(d.shape));
+    if (extent < 1 || extent > (std::int64_t{1} << 40) / points) fail(doing, "axes of at least one point", shape_text(d.shape));
+    points *= extent;
+  }
+  if (d.shape.empty() || d.dims() < 1 || (d.geometry == Geometry::grid && d.shape.size() != d.coordinates.size())) {
+    fail(doing, "at least one axis, and on a grid as many coordinates as axes",
+         fmt::format("{} and {} coordinates", shape_text(d.shape), d.dims()), "import it as a mesh");
   }
   has_output_ = file_->has("output");
   if (file_->has("offsets")) {

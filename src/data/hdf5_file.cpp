@@ -247,6 +247,8 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   if (H5Aexists(file_.get(), name.c_str()) <= 0) return std::nullopt;
   const Hdf5Handle attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
   const Hdf5Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  const Hdf5Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) fail_reading(fmt::format("one text in attribute '{}'", name), "several");
   if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");
   if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes it
     char* raw = nullptr;

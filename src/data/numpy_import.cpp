@@ -103,7 +103,7 @@ Field read_coords(const std::filesystem::path& npz, const std::string& name, con
 
 Group read_group(const NumpyImport& options, const std::filesystem::path& npz, bool test) {
   Group group;
-  group.origin = npz.empty() ? options.output : npz.filename().string();
+  group.origin = npz.empty() ? std::filesystem::path(options.output).filename().string() : npz.filename().string();
   group.test = test;
   const std::string doing = fmt::format("importing '{}'", group.origin);
   group.output = to_field(read_named(npz, options.output), options.channels, doing);
@@ -228,6 +228,10 @@ std::int64_t import_numpy(const NumpyImport& options, const std::filesystem::pat
     }
   } else if (!first.coords && options.geometry == Geometry::mesh) {
     fail_usage("importing a mesh", "--coords with its curved coordinates", "none");
+  }
+  if (first.coords && options.geometry == Geometry::grid && first.coords->channels != static_cast<std::int64_t>(description.shape.size())) {
+    fail_usage("importing a grid", fmt::format("{} coordinates a point, as many as axes", description.shape.size()),
+               std::to_string(first.coords->channels), "use --geometry mesh");
   }
   const std::size_t axes = first.coords ? static_cast<std::size_t>(first.coords->channels) : description.shape.size();
   // One set of coordinates serves all samples where every group brings the same single one.

@@ -359,14 +359,15 @@ torch::Tensor Lano::position_features(const torch::Tensor& coordinates) const {
   }
   const torch::Tensor nodes = shape_.dims == 1 ? axes[0].unsqueeze(1)
                                                : torch::stack(torch::meshgrid(axes, "ij"), -1).view({-1, shape_.dims});
-  return torch::cdist(coordinates, nodes.unsqueeze(0).expand({coordinates.size(0), -1, -1}));
+  // Distances from differences, never from matrix products, which lose half the digits near a node.
+  return torch::cdist(coordinates, nodes.unsqueeze(0).expand({coordinates.size(0), -1, -1}), 2.0, /*compute_mode=*/2);
 }
 
 torch::Tensor Lano::time_features(const Batch& batch) {
   // tau counts time steps since the first output; sin and cos of tau w_k, w_k = 10000^(-k / (C/2)), k < C/2.
   const std::int64_t half = std::max<std::int64_t>(1, config_.width / 2);
   const auto options = batch.coordinates.options();
-  const torch::Tensor tau = (batch.time.to(options.dtype()) - shape_.time_origin) / shape_.time_step;
+  const torch::Tensor tau = ((batch.time - shape_.time_origin) / shape_.time_step).to(options.dtype());
   const torch::Tensor frequency = torch::exp(torch::arange(half, options) * (-std::log(10000.0) / static_cast<double>(half)));
   const torch::Tensor angle = torch::outer(tau, frequency);
   torch::Tensor wave = torch::cat({torch::sin(angle), torch::cos(angle)}, -1);
@@ -420,7 +421,9 @@ Layout Lano::layout_of(const Batch& batch) const {
 }
 
 std::int64_t Lano::use_agents(std::int64_t agents) {
-  if (agents < 1) fail_usage("choosing the agents", "at least 1", std::to_string(agents));
+  if (agents < 1 || agents > (std::int64_t{1} << 24)) {
+    fail_usage("choosing the agents", "at least 1 and at most 2^24", std::to_string(agents));
+  }
   if (config_.agent_tokens == Agents::latent && agents != config_.agents) {
     fail_usage("choosing the agents", std::to_string(config_.agents) + ", as trained: latent agents are learned one by one",
                std::to_string(agents));

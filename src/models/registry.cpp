@@ -10,7 +10,7 @@ namespace lano {
 std::vector<std::string> model_names() { return {"lano"}; }
 
 std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, std::uint64_t seed) {
-  const std::string name = architecture.value("name", "");
+  const std::string name = architecture.is_object() ? architecture.value("name", "") : "";
   if (name == "lano") return std::make_shared<Lano>(architecture, seed);
   fail_usage("making a model", fmt::format("one of: {}", fmt::join(model_names(), ", ")), fmt::format("'{}'", name),
              fmt::format("did you mean '{}'?", nearest(name, model_names())));

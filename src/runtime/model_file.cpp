@@ -52,12 +52,27 @@ ModelFile read_model_file(const std::filesystem::path& path) {
     fail(doing, "a normaliser with the channels of its fields", "another number of channels",
          "the file is damaged: copy it again");
   }
-  if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
+  if (set.dims() < 1 || set.output_channels() < 1 || set.shape.empty()) {
+    fail(doing, "at least one coordinate, output field and axis", "none", "the file is damaged: copy it again");
+  }
+  std::int64_t points = 1;
+  for (const std::int64_t extent : set.shape) {
+    if (extent < 1 || extent > (std::int64_t{1} << 40) / points) {
+      fail(doing, "axes of at least one point that fit in memory", shape_text(set.shape), "the file is damaged: copy it again");
+    }
+    points *= extent;
+  }
+  const auto coordinates = file.tensors.find(kCoordinates);
+  if (coordinates != file.tensors.end() && coordinates->second.shape != Shape{points, set.dims()}) {
+    fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})), shape_text(coordinates->second.shape),
+         "the file is damaged: copy it again");
+  }
   for (const auto& [name, tensor] : file.tensors) {
     for (const float value : tensor.values) {
       if (!std::isfinite(value)) fail(doing, "finite weights", fmt::format("{} in '{}'", value, name), "train again");
     }
   }
+  if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
   model.weights = std::move(file.tensors);
   return model;
 }

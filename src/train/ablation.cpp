@@ -74,9 +74,13 @@ std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t se
   for (AblationRow& row : rows) {
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
       TrainConfig each = changed(config, row.changes);
-      each.seed = seed;
+      each.seed = config.seed + seed;
       const auto run = folder / fmt::format("{}-{}", folder_name(row.name), seed);
       const auto evaluation = run / "evaluation.json";
+      if (std::filesystem::exists(run / "config.toml") && read_file(run / "config.toml", "reading") != to_toml(each)) {
+        fail(fmt::format("running an ablation into '{}'", folder.string()), "runs of this recipe and data",
+             fmt::format("others in '{}'", run.string()), "choose another --out");
+      }
       if (!std::filesystem::exists(evaluation)) {
         fmt::print("== {}, seed {}\n", row.name, seed);
         train(each, run, {true, 0});

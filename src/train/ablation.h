@@ -21,7 +21,7 @@ struct AblationRow {
 // sequence instead of grid pooling, file instead of Hilbert order), those that make a difference on this geometry.
 std::vector<AblationRow> ablation_rows(Geometry geometry, const LanoConfig& reference);
 
-// Trains every row with seeds 0 .. seeds-1 into folder/<row>-<seed>, writes folder/ablation.md and ablation.csv after each
+// Trains every row with seeds config.seed .. config.seed + seeds - 1 into folder/<row>-<seed>, writes folder/ablation.md and ablation.csv after each
 // run, and returns the filled rows.
 std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t seeds, const std::filesystem::path& folder);
 

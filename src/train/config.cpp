@@ -37,6 +37,12 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind<Scaling>("normalise.output", c.output, scaling, "zero mean and unit deviation, or as they are");
 }
 
+std::string to_toml(TrainConfig config) {
+  Schema schema;
+  bind_train_config(schema, config);
+  return schema.to_toml();
+}
+
 void check_train_config(const TrainConfig& c) {
   const auto require = [](bool good, const char* expected, auto found) {
     if (!good) fail_usage("reading the training config", expected, fmt::format("{}", found));

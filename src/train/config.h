@@ -30,5 +30,6 @@ struct TrainConfig {
 
 void bind_train_config(Schema& schema, TrainConfig& config);
 void check_train_config(const TrainConfig& config);
+std::string to_toml(TrainConfig config);  // every key with its value
 
 }  // namespace lano

@@ -40,10 +40,13 @@ Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const Se
   std::vector<double> spacing;
   const bool uniform = description.geometry == Geometry::grid && description.time.empty() &&
                        (samples.shared_coordinates || samples.count == 1) &&
-                       uniform_grid_spacing(description.shape, samples.coordinates.data(), &spacing);
+                       uniform_grid_spacing(description.shape, samples.coordinates, &spacing);
   // The first frame of an autoregressive model is given to it, not predicted.
   evaluation.first_frame = task_of(model) == Task::autoregressive ? 1 : 0;
   const std::int64_t known = std::min(samples.frames, evaluation.prediction.frames), channels = description.output_channels();
+  if (known <= evaluation.first_frame) {
+    fail("evaluating a model", "at least one frame behind the first", std::to_string(samples.frames), "use a longer set");
+  }
   if (!description.time.empty()) evaluation.step_l2.resize(static_cast<std::size_t>(known - evaluation.first_frame));
   for (std::int64_t s = 0; s < samples.count; ++s) {
     const std::int64_t frame = samples.points_of(s) * channels;

@@ -4,7 +4,9 @@ namespace lano {
 
 torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth) {
   const torch::Tensor error = (prediction - truth).flatten(1), reference = truth.flatten(1);
-  return (error.norm(2, 1) / reference.norm(2, 1).clamp_min(1e-30)).mean();
+  // As the metric: where the truth is zero, the plain norm of the error.
+  const torch::Tensor norm = reference.norm(2, 1);
+  return (error.norm(2, 1) / torch::where(norm > 0, norm, torch::ones_like(norm))).mean();
 }
 
 torch::Tensor central_gradient(const torch::Tensor& field, const Shape& mesh, const std::vector<double>& spacing) {

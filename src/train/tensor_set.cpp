@@ -49,7 +49,7 @@ TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& norma
       time_(d.time) {
   for (std::int64_t i = 0; !counts_.empty() && i < s.count; ++i) first_.push_back(s.first_point(i));
   if (d.geometry == Geometry::grid && (s.shared_coordinates || s.count == 1)) {
-    if (uniform_grid_spacing(d.shape, s.coordinates.data(), &spacing_)) {
+    if (uniform_grid_spacing(d.shape, s.coordinates, &spacing_)) {
       origin_.assign(s.coordinates.begin(), s.coordinates.begin() + d.dims());
     }
   }

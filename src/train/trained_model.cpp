@@ -8,18 +8,38 @@
 #include "train/tensor_set.h"
 
 namespace lano {
+namespace {
+
+// An architecture larger than the weights that came with it is not built to find that out: every size that decides about
+// memory is compared with the stored tensors first.
+void check_architecture(const ModelFile& file, const std::string& doing) {
+  const auto& architecture = file.architecture;
+  const auto whole = [&](const char* key) {
+    const auto found = architecture.is_object() ? architecture.find(key) : architecture.end();
+    const bool good = architecture.is_object() && found != architecture.end() && found->is_number_integer();
+    return good ? found->get<std::int64_t>() : std::int64_t{-1};
+  };
+  const auto extent = [&](const char* tensor, std::size_t axis) {
+    const auto found = file.weights.find(tensor);
+    return found != file.weights.end() && axis < found->second.shape.size() ? found->second.shape[axis] : std::int64_t{-1};
+  };
+  const std::int64_t width = whole("width"), layers = whole("layers"), agents = whole("agents"), ratio = whole("ffn_ratio");
+  const bool fits = width > 0 && width == extent("placeholder", 0) && layers > 0 && layers <= static_cast<std::int64_t>(file.weights.size()) &&
+                    ratio > 0 && ratio <= (std::int64_t{1} << 20) && ratio * width == extent("blocks.0.ffn1.weight", 0) &&
+                    agents > 0 && agents <= (std::int64_t{1} << 24) && whole("dims") == file.set.dims() && file.set.dims() <= 3 &&
+                    whole("output_channels") == extent("decoder.weight", 0) && whole("input_channels") <= extent("encoder1.weight", 1) &&
+                    whole("heads") > 0;
+  if (!fits) {
+    fail(doing, "an architecture of the size of its weights", "another", "the file is damaged: copy it again");
+  }
+}
+
+}  // namespace
 
 TrainedModel load_trained_model(const std::filesystem::path& path) {
   TrainedModel trained{read_model_file(path), nullptr};
   const std::string doing = fmt::format("reading model '{}'", path.string());
-  // An architecture larger than the weights that came with it is not built to find that out.
-  const auto& architecture = trained.file.architecture;
-  const std::int64_t width = architecture.value("width", std::int64_t{0}), layers = architecture.value("layers", std::int64_t{0});
-  const std::int64_t total = trained.file.parameter_count();
-  if (width < 0 || layers < 0 || width > total || layers > total || (width > 0 && layers > total / width)) {
-    fail(doing, fmt::format("a network of {} weights", total), fmt::format("{} layers of width {}", layers, width),
-         "the file is damaged: copy it again");
-  }
+  if (trained.file.architecture.is_object() && trained.file.architecture.value("name", "") == "lano") check_architecture(trained.file, doing);
   trained.model = make_model(trained.file.architecture, 0);
   load_weights(*trained.model, trained.file.weights, doing);
   trained.model->eval();
@@ -28,12 +48,12 @@ TrainedModel load_trained_model(const std::filesystem::path& path) {
 
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing) {
   const auto text = [](const SetDescription& d) {
-    return fmt::format("{} with {} coordinates, {} input and {} output channels", geometry_name(d.geometry), d.dims(),
-                       d.input_channels(), d.output_channels());
+    return fmt::format("{} {} with {} coordinates, {} input and {} output channels", d.time.empty() ? "a steady" : "a time-dependent",
+                       geometry_name(d.geometry), d.dims(), d.input_channels(), d.output_channels());
   };
   const bool same_axes = given.geometry == Geometry::points || given.shape.size() == trained_on.shape.size();
   const bool same_kind = (given.geometry == Geometry::points) == (trained_on.geometry == Geometry::points);
-  if (!same_kind || !same_axes || given.dims() != trained_on.dims() ||
+  if (!same_kind || !same_axes || given.time.empty() != trained_on.time.empty() || given.dims() != trained_on.dims() ||
       given.input_channels() != trained_on.input_channels() || given.output_channels() != trained_on.output_channels()) {
     fail(doing, text(trained_on), text(given), "the model was trained on another kind of data");
   }

@@ -18,7 +18,8 @@ struct TrainedModel {
 
 TrainedModel load_trained_model(const std::filesystem::path& path);
 
-// Fails with the differing shapes where a set cannot be an input of this model.
+// Fails with the differing shapes where a set cannot be an input of a model trained on another: geometry, channels, and
+// whether it has several times.
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing);
 
 struct Prediction {

@@ -30,12 +30,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::string to_toml(TrainConfig config) {
-  Schema schema;
-  bind_train_config(schema, config);
-  return schema.to_toml();
-}
-
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const std::filesystem::path& folder)
@@ -88,6 +82,9 @@ class Trainer {
     load_weights(*model_, found.weights, "resuming a run");
     optimiser_->restore(found.optimiser_steps, found.first_moment, found.second_moment);
     state_ = std::move(found);
+    // A kill may have come between the checkpoint and these.
+    folder_.write_metrics(state_.history);
+    write_model();
     fmt::print("resuming after epoch {} of {}\n", state_.epoch, config_.epochs);
   }
 
@@ -135,7 +132,7 @@ class Trainer {
 
   void prepare_gradient_term(const SetDescription& set) {
     const bool uniform = set.geometry == Geometry::grid && (train_samples_.shared_coordinates || train_samples_.count == 1) &&
-                         uniform_grid_spacing(set.shape, train_samples_.coordinates.data(), &spacing_);
+                         uniform_grid_spacing(set.shape, train_samples_.coordinates, &spacing_);
     if (config_.gradient_weight == 0) return;
     bool thick = true;
     for (const std::int64_t extent : set.shape) thick = thick && extent >= 3;

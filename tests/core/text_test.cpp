@@ -33,17 +33,17 @@ TEST(Grid, UniformSpacingIsRecognised) {
   const Shape shape{3, 2};
   const std::vector<float> uniform{0, 0, 0, 1, .5f, 0, .5f, 1, 1, 0, 1, 1};
   std::vector<double> spacing;
-  EXPECT_TRUE(uniform_grid_spacing(shape, uniform.data(), &spacing));
+  EXPECT_TRUE(uniform_grid_spacing(shape, uniform, &spacing));
   EXPECT_EQ(spacing, (std::vector<double>{0.5, 1}));
   auto stretched = uniform;
   stretched[4] = stretched[6] = 0.4f;
-  EXPECT_FALSE(uniform_grid_spacing(shape, stretched.data(), nullptr));
+  EXPECT_FALSE(uniform_grid_spacing(shape, stretched, nullptr));
   auto sheared = uniform;
   sheared[6] = 0.6f;  // x depends on y
-  EXPECT_FALSE(uniform_grid_spacing(shape, sheared.data(), nullptr));
+  EXPECT_FALSE(uniform_grid_spacing(shape, sheared, nullptr));
   auto falling = uniform;
   for (std::size_t i = 0; i < falling.size(); i += 2) falling[i] = 1 - falling[i];
-  EXPECT_FALSE(uniform_grid_spacing(shape, falling.data(), nullptr));
+  EXPECT_FALSE(uniform_grid_spacing(shape, falling, nullptr));
 }
 
 TEST(Threads, CountCanBeSet) {

@@ -56,6 +56,19 @@ TEST(ModelFile, ForeignAndDamagedFilesAreRefused) {
   model.normaliser.output = ChannelMap::identity(2);
   write_model_file(scratch / "map.safetensors", model);
   EXPECT_ERROR_WITH(read_model_file(scratch / "map.safetensors"), "channels of its fields");
+  model = small_model();
+  model.coordinates.resize(1000, 0.5f);  // more than the grid has points
+  TensorFile long_coordinates;
+  write_model_file(scratch / "good.safetensors", small_model());
+  long_coordinates = read_safetensors(scratch / "good.safetensors");
+  long_coordinates.tensors["set.coordinates"] = {{500, 2}, model.coordinates};
+  write_safetensors(scratch / "coordinates.safetensors", long_coordinates);
+  EXPECT_ERROR_WITH(read_model_file(scratch / "coordinates.safetensors"), "coordinates of shape [4, 2]");
+  model = small_model();
+  model.set.shape = {1 << 30, 1 << 30};
+  model.coordinates.clear();
+  write_model_file(scratch / "shape.safetensors", model);
+  EXPECT_ERROR_WITH(read_model_file(scratch / "shape.safetensors"), "fit in memory");
   TensorFile newer = read_safetensors(scratch / "nan.safetensors");
   newer.metadata["format_version"] = "99";
   write_safetensors(scratch / "newer.safetensors", newer);

@@ -19,6 +19,11 @@ TEST(Loss, IsTheMeanOfTheMetricOverSamples) {
   EXPECT_NEAR(relative_l2_loss(u, t).item<double>(), expected, 1e-6);
 }
 
+TEST(Loss, AZeroTruthCountsByThePlainNorm) {
+  const torch::Tensor u = torch::full({1, 4, 1}, 0.5f), t = torch::zeros({1, 4, 1});
+  EXPECT_NEAR(relative_l2_loss(u, t).item<double>(), 1.0, 1e-6);
+}
+
 TEST(Loss, GradientTermIsTheMetricsH1) {
   const Shape mesh{6, 5};
   const std::vector<double> spacing{0.2, 0.5};

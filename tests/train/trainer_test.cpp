@@ -108,6 +108,10 @@ TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
     EXPECT_FALSE(train(config, scratch / "parts", {true, stop}).finished);
     EXPECT_FALSE(std::filesystem::exists(scratch / "parts/evaluation.json"));  // the test split was not touched
   }
+  // As if killed between the last checkpoint and the model file.
+  train(config, scratch / "parts", {true, config.epochs});
+  std::filesystem::remove(scratch / "parts/model.safetensors");
+  std::filesystem::remove(scratch / "parts/evaluation.json");
   const TrainResult parts = train(config, scratch / "parts", {true, 0});
   EXPECT_TRUE(parts.finished);
   EXPECT_EQ(parts.test_l2, whole.test_l2);
@@ -231,7 +235,12 @@ TEST(TrainedModel, AnArchitectureThatDoesNotFitItsWeightsIsRefused) {
   EXPECT_NE(with("width", 1 << 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("layers", 1 << 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("layers", 2).find("a tensor 'blocks.1."), std::string::npos);
-  EXPECT_NE(with("width", 16).find("of shape"), std::string::npos);
+  EXPECT_NE(with("width", 16).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("agents", 1 << 30).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("ffn_ratio", 1 << 30).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("dims", 30).find("the file is damaged"), std::string::npos);
+  EXPECT_NE(with("spacing", {0.0, 0.1}).find("spacings above 0"), std::string::npos);
+  EXPECT_NE(with("dwc", "maybe").find("model.dwc"), std::string::npos);
   EXPECT_NE(with("patches", {3, 2}).find("sizes that fit together"), std::string::npos);
   EXPECT_NE(with("bias", "outre").find("model.bias"), std::string::npos);
   EXPECT_NE(with("name", "lanno").find("did you mean 'lano'?"), std::string::npos);
@@ -357,6 +366,8 @@ TEST(Ablation, WritesTheTableAndKeepsFinishedRuns) {
   const auto before = std::filesystem::last_write_time(model);
   run_ablation(config, 2, scratch / "table");
   EXPECT_EQ(std::filesystem::last_write_time(model), before);
+  config.batch = 3;
+  EXPECT_ERROR_WITH(run_ablation(config, 2, scratch / "table"), "runs of this recipe and data");
 }
 
 }  // namespace
