@@ -3,6 +3,7 @@
 #include "models/lano.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -133,12 +134,8 @@ AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
   }
 }
 
-bool AgentAttention::on_grid(const Shape& mesh) const {
-  return !mesh.empty() && patches_.size() == mesh.size() && (patches_.size() > 1 || config_.pool == Pool::grid);
-}
-
 torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const {
-  const bool grid = on_grid(mesh);
+  const bool grid = pools_on_grid(config_, patches_, mesh);
   const torch::Tensor image = to_image(q, grid ? mesh : Shape{q.size(1)});
   const auto& to = used_patches_;
   bool moved = false;
@@ -185,7 +182,7 @@ torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const std
 
 std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh, const Axes& axes) const {
   if (config_.bias == Bias::none) return {};
-  const bool grid = on_grid(mesh);
+  const bool grid = pools_on_grid(config_, patches_, mesh);
   std::vector<std::vector<double>> point_places, agent_places;
   for (std::size_t a = 0; a < patches_.size(); ++a) {
     const std::int64_t n = grid ? mesh[a] : points;
@@ -285,6 +282,18 @@ torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layo
   return out_(torch::cat(clouds, 1));
 }
 
+void AgentAttention::list(kernels::BlockTensors<torch::Tensor>& tensors) const {
+  tensors.qkv = qkv_->weight;
+  tensors.out = out_->weight;
+  tensors.out_bias = out_->bias;
+  tensors.dwc = dwc_;
+  tensors.bias1 = b1_;
+  tensors.bias2 = b2_;
+  tensors.bias3 = b3_;
+  tensors.bias4 = b4_;
+  tensors.latent = latent_;
+}
+
 AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape) : dropout_(config.dropout) {
   const std::int64_t c = config.width;
   norm1_ = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
@@ -303,8 +312,29 @@ torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout) {
   return f + drop(down_(torch::gelu(up_(norm2_(f)))));
 }
 
-Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed) {
-  lano_from_json(architecture, config_, shape_);
+kernels::BlockTensors<torch::Tensor> AgentBlock::tensors() const {
+  kernels::BlockTensors<torch::Tensor> tensors;
+  attention_->list(tensors);
+  tensors.norm1_gain = norm1_->weight;
+  tensors.norm1_shift = norm1_->bias;
+  tensors.norm2_gain = norm2_->weight;
+  tensors.norm2_shift = norm2_->bias;
+  tensors.ffn1 = up_->weight;
+  tensors.ffn1_bias = up_->bias;
+  tensors.ffn2 = down_->weight;
+  tensors.ffn2_bias = down_->bias;
+  return tensors;
+}
+
+Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
+    : Lano([&] {
+        std::pair<LanoConfig, LanoShape> read;
+        lano_from_json(architecture, read.first, read.second);
+        return read;
+      }(), seed) {}
+
+Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
+    : config_(std::move(read.first)), shape_(std::move(read.second)), fused_(config_, shape_) {
   const std::int64_t c = config_.width;
   encoder1_ = register_module("encoder1",
                            torch::nn::Linear(position_width(config_, shape_) + shape_.input_channels, 2 * c));
@@ -372,52 +402,7 @@ torch::Tensor Lano::time_features(const Batch& batch) {
   const torch::Tensor angle = torch::outer(tau, frequency);
   torch::Tensor wave = torch::cat({torch::sin(angle), torch::cos(angle)}, -1);
   if (wave.size(1) < config_.width) wave = torch::constant_pad_nd(wave, {0, config_.width - wave.size(1)});
-  torch::Tensor features = time2_(torch::silu(time1_(wave)));
-  if (batch.counts.empty()) return features.unsqueeze(1);
-  return torch::repeat_interleave(features, torch::tensor(batch.counts, torch::kInt64), 0).unsqueeze(0);
-}
-
-Layout Lano::layout_of(const Batch& batch) const {
-  Layout layout{batch.mesh, {}, batch.counts, {}};
-  const bool physical = config_.dwc_spacing == DwcSpacing::physical;
-  if (shape_.axes == 0) {
-    // Along the Hilbert order the same distance in space spans N/N0 times as many points.
-    const bool scaled = physical && config_.order == Order::hilbert && shape_.points > 0;
-    const auto order_of = [&](std::int64_t points) {
-      AxisLayout axis;
-      if (!scaled || points == shape_.points) return axis;
-      axis.trained = shape_.points;
-      axis.reach = static_cast<double>(points) / static_cast<double>(shape_.points);
-      for (std::int64_t i = 0; i < points; ++i) axis.place.push_back((static_cast<double>(i) + 0.5) / axis.reach - 0.5);
-      return axis;
-    };
-    layout.axes = {order_of(batch.coordinates.size(1))};
-    for (const std::int64_t count : batch.counts) layout.clouds.push_back(order_of(count));
-    return layout;
-  }
-  if (batch.mesh.size() != static_cast<std::size_t>(shape_.axes)) {
-    fail("applying a LANO", std::to_string(shape_.axes) + " axes", shape_text(batch.mesh));
-  }
-  for (std::size_t a = 0; a < batch.mesh.size(); ++a) {
-    AxisLayout axis;
-    axis.trained = shape_.mesh[a];
-    const std::int64_t n = batch.mesh[a];
-    double first = 0;
-    if (!shape_.spacing.empty() && !batch.spacing.empty()) {
-      axis.reach = shape_.spacing[a] / batch.spacing[a];
-      first = ((batch.origin.empty() ? 0 : batch.origin[a]) - shape_.origin[a]) / shape_.spacing[a];
-    } else if (axis.trained > 1 && n > 1) {
-      axis.reach = static_cast<double>(n - 1) / static_cast<double>(axis.trained - 1);
-    }
-    const bool same = n == axis.trained && std::abs(axis.reach - 1) < 1e-3 && std::abs(first) < 1e-3;
-    if (!physical || same) {
-      axis.reach = 1;
-    } else {
-      for (std::int64_t i = 0; i < n; ++i) axis.place.push_back(first + static_cast<double>(i) / axis.reach);
-    }
-    layout.axes.push_back(std::move(axis));
-  }
-  return layout;
+  return time2_(torch::silu(time1_(wave)));
 }
 
 std::int64_t Lano::use_agents(std::int64_t agents) {
@@ -438,16 +423,52 @@ std::int64_t Lano::use_agents(std::int64_t agents) {
   return element_count(patches);
 }
 
-torch::Tensor Lano::forward(const Batch& batch) {
-  torch::Tensor f = position_features(batch.coordinates);
-  if (shape_.input_channels > 0) f = torch::cat({f, batch.input}, -1);
-  f = encoder2_(torch::gelu(encoder1_(f))) + placeholder_;
-  if (time1_) f = f + time_features(batch);
-  const Layout layout = layout_of(batch);
+FusedTensors Lano::tensors() const {
+  FusedTensors tensors;
+  tensors.encoder1 = encoder1_->weight;
+  tensors.encoder1_bias = encoder1_->bias;
+  tensors.encoder2 = encoder2_->weight;
+  tensors.encoder2_bias = encoder2_->bias;
+  tensors.placeholder = placeholder_;
+  for (const auto& block : blocks_) tensors.blocks.push_back(block->tensors());
+  tensors.norm_gain = norm_->weight;
+  tensors.norm_shift = norm_->bias;
+  if (decoder_hidden_) {
+    tensors.hidden = decoder_hidden_->weight;
+    tensors.hidden_bias = decoder_hidden_->bias;
+  }
+  tensors.decoder = decoder_->weight;
+  tensors.decoder_bias = decoder_->bias;
+  return tensors;
+}
+
+bool Lano::can_fuse(const torch::Tensor& features) {
+  if (engine_ != Engine::fused || features.scalar_type() != torch::kFloat32 || !features.device().is_cpu()) return false;
+  if (config_.dropout == 0 || !is_training()) return true;
+  if (!said_) std::fputs("lano: the fused engine has no dropout: training with the composite path\n", stderr);
+  said_ = true;
+  return false;
+}
+
+torch::Tensor Lano::composite(const torch::Tensor& features, const torch::Tensor& time, const Batch& batch) {
+  torch::Tensor f = encoder2_(torch::gelu(encoder1_(features))) + placeholder_;
+  if (time.defined() && batch.counts.empty()) f = f + time.unsqueeze(1);
+  if (time.defined() && !batch.counts.empty()) {
+    f = f + torch::repeat_interleave(time, torch::tensor(batch.counts, torch::kInt64), 0).unsqueeze(0);
+  }
+  const Layout layout = lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
   for (const auto& block : blocks_) f = block->forward(f, layout);
   f = norm_(f);
   if (decoder_hidden_) f = torch::gelu(decoder_hidden_(f));
   return decoder_(f);
+}
+
+torch::Tensor Lano::forward(const Batch& batch) {
+  torch::Tensor features = position_features(batch.coordinates);
+  if (shape_.input_channels > 0) features = torch::cat({features, batch.input}, -1);
+  const torch::Tensor time = time1_ ? time_features(batch) : torch::Tensor();
+  if (!can_fuse(features)) return composite(features, time, batch);
+  return fused_.forward(features, time, {batch.mesh, batch.spacing, batch.origin, batch.counts, blocks_[0]->attention().used_patches()}, tensors());
 }
 
 }  // namespace lano

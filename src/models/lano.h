@@ -1,29 +1,15 @@
-// The Linear Attention Neural Operator (Zhong, Yan) as plain LibTorch modules: the composite path, reference of every
-// other engine. Shapes: B samples, N points, M agents, C width, H heads, D = C/H. Equations are in docs/model.md.
+// The Linear Attention Neural Operator (Zhong, Yan). Two engines: plain LibTorch modules, the composite path and reference of
+// every other; and the fused kernels, for float32 on the CPU. Shapes: B samples, N points, M agents, C width, H heads, D = C/H. Equations are in docs/model.md.
 #pragma once
 
 #include <vector>
 
 #include "core/lano_config.h"
+#include "core/lano_layout.h"
 #include "models/operator_model.h"
+#include "ops/fused_lano.h"
 
 namespace lano {
-
-// One axis of a mesh (or the order of a cloud) against the axis the model was trained on. Places count trained points:
-// point i of this axis lies at place[i], between -1 and `trained`, where the zero padding of the training begins.
-struct AxisLayout {
-  std::int64_t trained = 1;       // points of the trained axis
-  double reach = 1;               // distance of the stencil's outer taps, in points of this axis
-  std::vector<double> place;      // empty where the axis is the trained one: point i at place i
-};
-
-// The arrangement of a batch's points as the blocks see it.
-struct Layout {
-  Shape mesh;                         // axes, or empty for clouds
-  std::vector<AxisLayout> axes;       // of the mesh, or of the order of all clouds
-  std::vector<std::int64_t> counts;   // packed clouds
-  std::vector<AxisLayout> clouds;     // the order of each packed cloud
-};
 
 // softmax attention through M agents: O = softmax(Q A^T + B2) softmax(A K^T + B1) V, plus the depthwise stencil of V.
 class AgentAttention : public torch::nn::Module {
@@ -31,6 +17,8 @@ class AgentAttention : public torch::nn::Module {
   AgentAttention(const LanoConfig& config, const LanoShape& shape);
   torch::Tensor forward(const torch::Tensor& x, const Layout& layout);  // [B,N,C] -> [B,N,C]
   void use_patches(const std::vector<std::int64_t>& patches) { used_patches_ = patches; }
+  const std::vector<std::int64_t>& used_patches() const { return used_patches_; }
+  void list(kernels::BlockTensors<torch::Tensor>& tensors) const;
 
  private:
   using Axes = std::vector<AxisLayout>;
@@ -39,7 +27,6 @@ class AgentAttention : public torch::nn::Module {
   // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
   torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
   torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,N,C]
-  bool on_grid(const Shape& mesh) const;                                                     // pooled over patches
   std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh, const Axes& axes) const;  // B1, B2
 
   LanoConfig config_;
@@ -55,6 +42,7 @@ class AgentBlock : public torch::nn::Module {
   AgentBlock(const LanoConfig& config, const LanoShape& shape);
   torch::Tensor forward(torch::Tensor f, const Layout& layout);
   AgentAttention& attention() { return *attention_; }
+  kernels::BlockTensors<torch::Tensor> tensors() const;
 
  private:
   torch::Tensor drop(const torch::Tensor& x) const;
@@ -72,12 +60,16 @@ class Lano : public OperatorModel {
   nlohmann::json architecture() const override { return to_json(config_, shape_); }
   std::vector<double> order_box() const override { return shape_.order_box; }
   std::int64_t use_agents(std::int64_t agents) override;
+  void use_engine(Engine engine) override { engine_ = engine; }
 
  private:
+  Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed);
   void initialise(std::uint64_t seed);
   torch::Tensor position_features(const torch::Tensor& coordinates) const;
-  torch::Tensor time_features(const Batch& batch);                     // [B, 1, C], or [1, N, C] for packed clouds
-  Layout layout_of(const Batch& batch) const;
+  torch::Tensor time_features(const Batch& batch);                      // [samples, C]
+  torch::Tensor composite(const torch::Tensor& features, const torch::Tensor& time, const Batch& batch);
+  bool can_fuse(const torch::Tensor& features);
+  FusedTensors tensors() const;
 
   LanoConfig config_;
   LanoShape shape_;
@@ -86,6 +78,9 @@ class Lano : public OperatorModel {
   torch::nn::LayerNorm norm_{nullptr};
   torch::Tensor placeholder_;
   std::vector<std::shared_ptr<AgentBlock>> blocks_;
+  Engine engine_ = Engine::fused;
+  FusedLano fused_;
+  bool said_ = false;  // that it falls back
 };
 
 }  // namespace lano

@@ -25,6 +25,9 @@ struct Batch {
   torch::Tensor time;                 // [B] (packed: one a cloud), physical; for time_conditional models only
 };
 
+// How a LANO computes: by the fused kernels where they can (float32 on the CPU), or always by plain LibTorch calls.
+enum class Engine { fused, composite };
+
 class OperatorModel : public torch::nn::Module {
  public:
   virtual torch::Tensor forward(const Batch& batch) = 0;  // [B, N, du]
@@ -33,6 +36,7 @@ class OperatorModel : public torch::nn::Module {
   virtual std::vector<double> order_box() const { return {}; }
   // Asks for another number of agent tokens at run time; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents);
+  virtual void use_engine(Engine) {}  // models with one engine take no notice
 };
 
 // Builds the model that `architecture` names, with weights drawn from `seed`.

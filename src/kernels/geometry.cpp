@@ -1,0 +1,203 @@
+#include "kernels/geometry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lano::kernels {
+namespace {
+
+AxisInterpolation interpolation(const std::vector<double>& places, std::int64_t extent) {
+  AxisInterpolation axis;
+  axis.extent = extent;
+  for (const double place : places) {
+    const double t = std::clamp(place, 0.0, static_cast<double>(extent - 1));
+    const auto low = static_cast<std::int32_t>(t);
+    axis.at.push_back({low, static_cast<std::int32_t>(std::min<std::int64_t>(low + 1, extent - 1)),
+                       static_cast<float>(t - static_cast<double>(low))});
+  }
+  return axis;
+}
+
+// t = (i + 1/2) m/n - 1/2, the place of i of n among m.
+std::vector<double> even_places(std::int64_t n, std::int64_t m) {
+  std::vector<double> places;
+  for (std::int64_t i = 0; i < n; ++i) places.push_back((static_cast<double>(i) + 0.5) * static_cast<double>(m) / static_cast<double>(n) - 0.5);
+  return places;
+}
+
+// The points of patch i of m on an axis of n points; `layout` where the axis is another than the trained one.
+PatchRange patch(std::int64_t i, std::int64_t m, std::int64_t n, const AxisLayout* layout) {
+  if (layout == nullptr) return {i * n / m, ((i + 1) * n + m - 1) / m};
+  // Trained points floor(i n0/m) .. ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond
+  // the trained axis belongs to the end patches.
+  const std::int64_t n0 = layout->trained;
+  const double low = i == 0 ? -1e300 : static_cast<double>(i * n0 / m) - 0.5;
+  const double high = i + 1 == m ? 1e300 : static_cast<double>(((i + 1) * n0 + m - 1) / m) - 0.5;
+  const auto place = [&](std::int64_t p) { return layout->place.empty() ? static_cast<double>(p) : layout->place[static_cast<std::size_t>(p)]; };
+  const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(n0) - 0.5)) / 2;
+  PatchRange range{n, 0};
+  std::int64_t nearest = 0;
+  for (std::int64_t p = 0; p < n; ++p) {
+    if (place(p) >= low - 1e-6 && place(p) < high - 1e-6) {
+      range.begin = std::min(range.begin, p);
+      range.end = p + 1;
+    }
+    if (std::abs(place(p) - middle) < std::abs(place(nearest) - middle)) nearest = p;
+  }
+  if (range.begin >= range.end) range = {nearest, nearest + 1};  // a mesh coarser than the patches
+  return range;
+}
+
+// The same entries listed by what they read: of(j) holds the targets i, in rising order.
+AxisTable inverted(const AxisTable& table, std::int64_t others) {
+  AxisTable back;
+  back.first.assign(static_cast<std::size_t>(others) + 1, 0);
+  for (const auto& entry : table.entries) ++back.first[static_cast<std::size_t>(entry.other) + 1];
+  for (std::size_t j = 0; j < static_cast<std::size_t>(others); ++j) back.first[j + 1] += back.first[j];
+  back.entries.resize(table.entries.size());
+  std::vector<std::int32_t> next(back.first.begin(), back.first.end() - 1);
+  for (std::size_t i = 0; i + 1 < table.first.size(); ++i) {
+    for (const auto& entry : table.of(static_cast<std::int64_t>(i))) {
+      const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(entry.other)]++);
+      back.entries[place] = {static_cast<std::int32_t>(i), entry.tap, entry.weight};
+    }
+  }
+  return back;
+}
+
+// Calls see(corner, weight) for the corners of the cell around index `lead` of all axes but the last, in floats of vector.
+template <class See>
+void leading_corners(std::span<const AxisInterpolation> axes, std::int64_t lead, See&& see) {
+  const std::size_t leading = axes.size() - 1;
+  for (unsigned corner = 0; corner < 1u << leading; ++corner) {
+    std::int64_t rest = lead, at = 0, stride = axes[leading].extent;
+    float weight = 1;
+    for (std::size_t a = leading; a-- > 0;) {
+      const auto n = static_cast<std::int64_t>(axes[a].at.size());
+      const auto& between = axes[a].at[static_cast<std::size_t>(rest % n)];
+      rest /= n;
+      const bool high = (corner >> a & 1u) != 0;
+      at += stride * (high ? between.high : between.low);
+      weight *= high ? between.share : 1 - between.share;
+      stride *= axes[a].extent;
+    }
+    if (weight != 0) see(at, weight);
+  }
+}
+
+// The three taps of the stencil at each point of an axis: at -reach, 0, +reach, shared linearly by the two points beside.
+// On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
+// zero padding of the training began; beyond the ends the end point is read.
+AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n) {
+  const bool moved = !axis.place.empty();
+  const auto side = static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3));
+  const bool whole = axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  const auto fade = [&](std::int64_t i) {
+    if (!moved) return i >= 0 && i < n ? 1.0 : 0.0;
+    const double place = axis.place.front() + static_cast<double>(i) / axis.reach;
+    return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
+  };
+  AxisTable table;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int32_t tap = 0; tap < 3; ++tap) {
+      const double away = whole ? static_cast<double>((tap - 1) * side)
+                                : std::clamp((tap - 1) * axis.reach, -static_cast<double>(side), static_cast<double>(side));
+      const auto low = static_cast<std::int64_t>(std::floor(away + 1e-9));
+      const double share = std::max(0.0, away - static_cast<double>(low));
+      for (std::int64_t k = 0; k < 2; ++k) {
+        const double weight = (k == 0 ? 1 - share : share) * fade(i + low + k);
+        if (weight == 0) continue;
+        table.entries.push_back({static_cast<std::int32_t>(std::clamp<std::int64_t>(i + low + k, 0, n - 1)), tap, static_cast<float>(weight)});
+      }
+    }
+    table.first.push_back(static_cast<std::int32_t>(table.entries.size()));
+  }
+  return table;
+}
+
+}  // namespace
+
+Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained, const std::vector<std::int64_t>& used,
+                       std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes) {
+  Geometry g;
+  g.points = points;
+  g.agents = element_count(used);
+  g.trained_agents = element_count(trained);
+  const bool grid = pools_on_grid(config, trained, mesh);
+  bool moved = false;
+  for (const AxisLayout& axis : axes) moved = moved || !axis.place.empty();
+  g.pool_shape = grid ? mesh : Shape{points};
+  for (std::size_t a = 0; a < g.pool_shape.size(); ++a) {
+    const std::int64_t n = g.pool_shape[a], m = used[a];
+    std::vector<PatchRange> ranges;
+    AxisTable bins;
+    for (std::int64_t i = 0; i < m; ++i) {
+      ranges.push_back(patch(i, m, n, grid && moved ? &axes[a] : nullptr));
+      const PatchRange& range = ranges.back();
+      for (std::int64_t p = range.begin; p < range.end; ++p) {
+        bins.entries.push_back({static_cast<std::int32_t>(p), 0, 1.0f / static_cast<float>(range.end - range.begin)});
+      }
+      bins.first.push_back(static_cast<std::int32_t>(bins.entries.size()));
+    }
+    g.patches.push_back(std::move(ranges));
+    g.patches_of.push_back(inverted(bins, n));
+
+    std::vector<double> places = even_places(n, trained[a]);
+    if (grid && !axes[a].place.empty()) {
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        places[i] = (axes[a].place[i] + 0.5) * static_cast<double>(trained[a]) / static_cast<double>(axes[a].trained) - 0.5;
+      }
+    }
+    g.at_points.push_back(interpolation(places, trained[a]));
+    if (used != trained) g.at_agents.push_back(interpolation(even_places(m, trained[a]), trained[a]));
+  }
+  if (config.dwc) {
+    g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
+    for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) {
+      g.taps.push_back(stencil_taps(axes[a], g.stencil_shape[a]));
+      g.taps_back.push_back(inverted(g.taps.back(), g.stencil_shape[a]));
+      std::size_t most = 0;
+      for (std::int64_t i = 0; i < g.stencil_shape[a]; ++i) most = std::max({most, g.taps.back().of(i).size(), g.taps_back.back().of(i).size()});
+      g.most_taps *= static_cast<std::int64_t>(most);
+    }
+  }
+  return g;
+}
+
+void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count, float* row, float* out) {
+  const AxisInterpolation& last = axes.back();
+  const auto n = static_cast<std::int64_t>(last.at.size());
+  std::int64_t known = -1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t lead = (first + i) / n;
+    if (lead != known) {
+      known = lead;
+      std::fill_n(row, last.extent, 0.0f);
+      leading_corners(axes, lead, [&](std::int64_t at, float weight) {
+        for (std::int64_t j = 0; j < last.extent; ++j) row[j] += weight * vector[at + j];
+      });
+    }
+    const auto& between = last.at[static_cast<std::size_t>(first + i - lead * n)];
+    out[i] = (1 - between.share) * row[between.low] + between.share * row[between.high];
+  }
+}
+
+void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first, std::int64_t count, float* row,
+                      float* gradient) {
+  const AxisInterpolation& last = axes.back();
+  const auto n = static_cast<std::int64_t>(last.at.size());
+  for (std::int64_t i = 0; i < count;) {
+    const std::int64_t lead = (first + i) / n, end = std::min(count, (lead + 1) * n - first);
+    std::fill_n(row, last.extent, 0.0f);
+    for (; i < end; ++i) {
+      const auto& between = last.at[static_cast<std::size_t>(first + i - lead * n)];
+      row[between.low] += (1 - between.share) * slopes[i];
+      row[between.high] += between.share * slopes[i];
+    }
+    leading_corners(axes, lead, [&](std::int64_t at, float weight) {
+      for (std::int64_t j = 0; j < last.extent; ++j) gradient[at + j] += weight * row[j];
+    });
+  }
+}
+
+}  // namespace lano::kernels

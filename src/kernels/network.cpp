@@ -1,0 +1,616 @@
+// Forward: for each block three rounds over the points, a barrier between them.
+//   pool       each agent averages LN(f) over its patch; A = mean Wq
+//   gather     a tile of points: LN(f) -> K, V; running softmax over points into Y, unit by unit; then the units are joined
+//   scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN, feed-forward, residual
+// Prediction stores f and V only (2C floats a point).
+#include "kernels/network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/error.h"
+#include "kernels/network_parts.h"
+
+namespace lano::kernels {
+namespace {
+
+Widths widths_of(const NetworkShape& s) {
+  Widths w{};
+  w.c = s.width;
+  w.cp = padded(s.width);
+  w.heads = s.heads;
+  w.d = s.width / s.heads;
+  w.dp = padded(w.d);
+  w.r = s.feed_forward;
+  w.rp = padded(w.r);
+  w.e = 2 * s.width;
+  w.ep = padded(w.e);
+  w.inputs = s.inputs;
+  w.ip = padded(s.inputs);
+  w.outputs = s.outputs;
+  w.op = padded(s.outputs);
+  w.taps = s.taps;
+  w.row = w.cp + kPad;
+  w.wide = std::max({w.rp, w.ep, w.op}) + kPad;
+  return w;
+}
+
+// Packs matrices and pads vectors into one buffer. Without memory it only measures; with it, jobs are listed and then all
+// done in parallel.
+class Packer {
+ public:
+  explicit Packer(float* memory) : carver_(memory) {}
+  // W [rows, columns]: y = W x
+  float* ahead(const float* matrix, std::int64_t rows, std::int64_t columns) {
+    return place({columns, padded(rows), rows, 0, padded(rows), matrix, 1, columns, 1.0f, nullptr}, false);
+  }
+  // W^T: y = W^T x
+  float* back(const float* matrix, std::int64_t rows, std::int64_t columns) {
+    return place({rows, padded(columns), columns, 0, padded(columns), matrix, columns, 1, 1.0f, nullptr}, false);
+  }
+  // The values, and zeros to the pad.
+  float* vector(const float* values, std::int64_t size) { return place({1, padded(size), size, 0, padded(size), values, 0, 1, 1.0f, nullptr}, true); }
+  // [C, taps] -> [taps, Cp]
+  float* filter(const float* values, std::int64_t channels, std::int64_t taps) {
+    return place({taps, padded(channels), channels, 0, padded(channels), values, 1, taps, 1.0f, nullptr}, true);
+  }
+  void run(const Kernels& k) const {
+    parallel_for(static_cast<std::int64_t>(jobs_.size()), [&](std::int64_t i, int) {
+      const Packing& p = jobs_[static_cast<std::size_t>(i)].packing;
+      if (!jobs_[static_cast<std::size_t>(i)].rows) {
+        k.pack(p);
+        return;
+      }
+      for (std::int64_t r = 0; r < p.depth; ++r) {
+        for (std::int64_t j = 0; j < p.columns; ++j) p.to[r * p.columns + j] = j < p.real ? p.from[r * p.step + j * p.stride] : 0.0f;
+      }
+    });
+  }
+  std::int64_t used() const { return carver_.used(); }
+
+ private:
+  struct Job {
+    Packing packing;
+    bool rows;  // plain rows, not panels
+  };
+  float* place(Packing p, bool rows) {
+    p.to = carver_.take(p.depth * p.columns);
+    if (p.to != nullptr) jobs_.push_back({p, rows});
+    return p.to;
+  }
+  Carver carver_;
+  std::vector<Job> jobs_;
+};
+
+void pack_all(PackedWeights& p, const Weights& from, bool training, Packer& packer) {
+  const Widths& w = p.w;
+  p.encoder1 = packer.ahead(from.encoder1, w.e, w.inputs);
+  p.encoder1_bias = packer.vector(from.encoder1_bias, w.e);
+  p.encoder2 = packer.ahead(from.encoder2, w.c, w.e);
+  p.encoder_bias = packer.vector(from.encoder2_bias, w.c);
+  p.norm_gain = packer.vector(from.norm_gain, w.c);
+  p.norm_shift = packer.vector(from.norm_shift, w.c);
+  p.hidden = from.hidden == nullptr ? nullptr : packer.ahead(from.hidden, w.c, w.c);
+  p.hidden_bias = from.hidden == nullptr ? nullptr : packer.vector(from.hidden_bias, w.c);
+  p.decoder = packer.ahead(from.decoder, w.outputs, w.c);
+  p.decoder_bias = packer.vector(from.decoder_bias, w.outputs);
+  if (training) {
+    p.encoder1_back = packer.back(from.encoder1, w.e, w.inputs);
+    p.encoder2_back = packer.back(from.encoder2, w.c, w.e);
+    p.hidden_back = from.hidden == nullptr ? nullptr : packer.back(from.hidden, w.c, w.c);
+    p.decoder_back = packer.back(from.decoder, w.outputs, w.c);
+  }
+  p.blocks.resize(from.blocks.size());
+  for (std::size_t l = 0; l < from.blocks.size(); ++l) {
+    const BlockTensors<const float*>& t = from.blocks[l];
+    PackedBlock& b = p.blocks[l];
+    const std::int64_t square = w.c * w.c;
+    b.q = packer.ahead(t.qkv, w.c, w.c);
+    b.k = packer.ahead(t.qkv + square, w.c, w.c);
+    b.v = packer.ahead(t.qkv + 2 * square, w.c, w.c);
+    b.out = packer.ahead(t.out, w.c, w.c);
+    b.ffn1 = packer.ahead(t.ffn1, w.r, w.c);
+    b.ffn2 = packer.ahead(t.ffn2, w.c, w.r);
+    if (training) {
+      b.q_back = packer.back(t.qkv, w.c, w.c);
+      b.k_back = packer.back(t.qkv + square, w.c, w.c);
+      b.v_back = packer.back(t.qkv + 2 * square, w.c, w.c);
+      b.out_back = packer.back(t.out, w.c, w.c);
+      b.ffn1_back = packer.back(t.ffn1, w.r, w.c);
+      b.ffn2_back = packer.back(t.ffn2, w.c, w.r);
+    }
+    b.norm1_gain = packer.vector(t.norm1_gain, w.c);
+    b.norm1_shift = packer.vector(t.norm1_shift, w.c);
+    b.norm2_gain = packer.vector(t.norm2_gain, w.c);
+    b.norm2_shift = packer.vector(t.norm2_shift, w.c);
+    b.out_bias = packer.vector(t.out_bias, w.c);
+    b.ffn1_bias = packer.vector(t.ffn1_bias, w.r);
+    b.ffn2_bias = packer.vector(t.ffn2_bias, w.c);
+    b.filter = t.dwc == nullptr ? nullptr : packer.filter(t.dwc, w.c, w.taps);
+    const auto optional = [&](const float* values, std::int64_t size) { return values == nullptr ? nullptr : packer.vector(values, size); };
+    b.bias1 = optional(t.bias1, p.shape.agents);
+    b.bias2 = optional(t.bias2, p.shape.agents);
+    b.bias3 = optional(t.bias3, p.shape.agents);
+    b.bias4 = optional(t.bias4, p.shape.agents);
+    b.latent = optional(t.latent, p.shape.agents * w.c);
+  }
+}
+
+AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::int64_t mp, bool training) {
+  AgentState s{};
+  s.pooled = carver.take(m * w.cp);
+  s.a = carver.take(m * w.cp);
+  s.a_ahead = carver.take(w.c * mp);
+  s.a_back = training ? carver.take(w.heads * m * w.dp) : nullptr;
+  s.maxima = carver.take(w.heads * mp);
+  s.inverse = carver.take(w.heads * mp);
+  s.y = carver.take(w.c * mp);
+  s.y_ahead = carver.take(w.heads * m * w.dp);
+  s.y_back = training ? carver.take(w.c * mp) : nullptr;
+  return s;
+}
+
+// One forward pass over a batch; the tape says what is kept.
+class Forward {
+ public:
+  Forward(const PackedWeights& p, Tape& tape, const float* input, const float* time, float* output)
+      : p_(p), w_(p.w), k_(p.k), tape_(tape), input_(input), time_(time), output_(output),
+        scratch_(p.w, tape),
+        partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()) {}
+
+  void run() {
+    encode();
+    for (std::size_t l = 0; l < p_.blocks.size(); ++l) {
+      block_columns(l);
+      pool(l);
+      gather(l);
+      join(l);
+      scatter(l);
+    }
+    decode();
+  }
+
+ private:
+  using Index = std::int64_t;
+
+  Index units() const { return static_cast<Index>(tape_.partition.units.size()); }
+  Index partial_size() const { return w_.heads * (2 + w_.d) * tape_.mp; }
+
+  template <class F>
+  void for_units(F&& f) {
+    parallel_for(units(), [&](Index u, int thread) {
+      const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
+      const Sample& sample = tape_.samples[static_cast<std::size_t>(unit.sample)];
+      f(u, unit, sample, scratch_.of(thread));
+    });
+  }
+
+  void encode() {
+    BlockState& first = tape_.blocks[0];
+    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
+      const float* column = p_.encoder_bias;
+      if (time_ != nullptr) {
+        std::memcpy(s.t, p_.encoder_bias, static_cast<std::size_t>(w_.cp) * sizeof(float));
+        k_.add(w_.c, 1.0f, time_ + unit.sample * w_.c, s.t);
+        column = s.t;
+      }
+      for_tiles(unit, sample, [&](const Tile& t) {
+        float* const f = first.f + t.point * w_.cp;
+        k_.gemm({t.rows, w_.inputs, w_.ep, input_ + t.point * w_.inputs, w_.inputs, false, p_.encoder1, 0, s.wide1, w_.wide, nullptr, 0, nullptr,
+                 p_.encoder1_bias, nullptr});
+        k_.gelu(t.rows, w_.ep, s.wide1, w_.wide, s.wide2, w_.wide);
+        k_.gemm({t.rows, w_.e, w_.cp, s.wide2, w_.wide, false, p_.encoder2, 0, f, w_.cp, nullptr, 0, nullptr, column, nullptr});
+        k_.norm_stats(t.rows, w_.c, f, w_.cp, first.stats1 + 2 * t.point);
+      });
+    });
+  }
+
+  // The agents' side of the logit biases, at the agents used.
+  void block_columns(std::size_t l) {
+    BlockState& state = tape_.blocks[l];
+    if (state.column1 == nullptr) return;
+    const Geometry& g = *tape_.samples[0].geometry;
+    const PackedBlock& b = p_.blocks[l];
+    const auto fill = [&](const float* vector, float* column) {
+      std::fill_n(column, tape_.mp, 0.0f);
+      if (vector == nullptr) {
+        std::fill_n(column, tape_.m, 1.0f);
+      } else if (g.at_agents.empty()) {
+        std::copy_n(vector, tape_.m, column);
+      } else {
+        interpolate(g.at_agents, vector, 0, tape_.m, scratch_.of(0).line, column);
+      }
+    };
+    fill(p_.shape.bias == Bias::outer ? b.bias1 : nullptr, state.column1);
+    fill(b.bias4, state.column2);
+  }
+
+  void pool(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const Index chunks = tape_.mp / kPad;
+    const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
+    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, [&](Index task, int thread) {
+      Scratch& s = scratch_.of(thread);
+      const auto at = static_cast<std::size_t>(task / chunks);
+      const AgentState& agents = state.agents[at];
+      const Index first = task % chunks * kPad, last = std::min(first + kPad, tape_.m);
+      float* const a = agents.a + first * w_.cp;
+      if (b.latent != nullptr) {
+        for (Index m = first; m < last; ++m) {
+          std::memcpy(agents.a + m * w_.cp, b.latent + m * w_.c, static_cast<std::size_t>(w_.c) * sizeof(float));
+          std::fill_n(agents.a + m * w_.cp + w_.c, w_.cp - w_.c, 0.0f);
+        }
+      } else {
+        for (Index m = first; m < last; ++m) pool_patch(tape_.samples[at], state, b, m, agents.pooled + m * w_.cp, s);
+        k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0, nullptr, nullptr, nullptr});
+      }
+      for (Index h = 0; h < w_.heads; ++h) {
+        k_.pack({w_.d, tape_.mp, tape_.m, first, last == tape_.m ? tape_.mp : last, agents.a + h * w_.d, 1, w_.cp, factor,
+                 agents.a_ahead + h * w_.d * tape_.mp});
+      }
+    });
+  }
+
+  // The mean of LN(f) over patch m: runs of points along the last axis.
+  void pool_patch(const Sample& sample, const BlockState& state, const PackedBlock& b, Index m, float* mean, Scratch& s) {
+    const Geometry& g = *sample.geometry;
+    const std::size_t axes = g.pool_shape.size();
+    std::array<PatchRange, 3> box{PatchRange{0, 1}, PatchRange{0, 1}, PatchRange{0, 1}};
+    std::array<Index, 3> extent{1, 1, 1};
+    Index rest = m, count = 1;
+    for (std::size_t a = axes; a-- > 0;) {  // the last axis becomes box[2]
+      const auto patches = static_cast<Index>(g.patches[a].size());
+      box[3 - axes + a] = g.patches[a][static_cast<std::size_t>(rest % patches)];
+      extent[3 - axes + a] = g.pool_shape[a];
+      rest /= patches;
+    }
+    for (const PatchRange& range : box) count *= range.end - range.begin;
+    std::fill_n(mean, w_.cp, 0.0f);
+    for (Index i = box[0].begin; i < box[0].end; ++i) {
+      for (Index j = box[1].begin; j < box[1].end; ++j) {
+        for (Index k = box[2].begin; k < box[2].end; k += kTile) {
+          const Index rows = std::min(kTile, box[2].end - k);
+          const Index point = sample.first + (i * extent[1] + j) * extent[2] + k;
+          k_.norm_apply(rows, w_.cp, state.f + point * w_.cp, w_.cp, state.stats1 + 2 * point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+          k_.column_sums(rows, w_.cp, s.x, w_.row, mean);
+        }
+      }
+    }
+    const float share = 1.0f / static_cast<float>(count);
+    for (Index c = 0; c < w_.cp; ++c) mean[c] *= share;
+  }
+
+  void gather(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const Index mp = tape_.mp;
+    for_units([&](Index u, const Unit& unit, const Sample& sample, Scratch& s) {
+      const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
+      float* const maxima = partials_.data() + u * partial_size();
+      float* const sums = maxima + w_.heads * mp;
+      float* const y = sums + w_.heads * mp;
+      std::fill_n(maxima, w_.heads * mp, -std::numeric_limits<float>::infinity());
+      std::fill_n(sums, w_.heads * (1 + w_.d) * mp, 0.0f);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        const auto linear = [&](const float* matrix, float* to, Index stride) {
+          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
+        };
+        float* const v = state.v + t.point * w_.cp;
+        linear(b.v, v, w_.cp);
+        float* const keys = state.k != nullptr ? state.k + t.point * w_.cp : s.y;
+        const Index key_stride = state.k != nullptr ? w_.cp : w_.row;
+        linear(b.k, keys, key_stride);
+        if (state.q != nullptr) linear(b.q, state.q + t.point * w_.cp, w_.cp);
+        const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
+        for (Index h = 0; h < w_.heads; ++h) {
+          for (Index r = 0; r < t.rows; r += kAttentionRows) {
+            const Index count = std::min(kAttentionRows, t.rows - r);
+            k_.gemm({count, w_.d, mp, keys + r * key_stride + h * w_.d, key_stride, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.column1, nullptr});
+            k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
+            k_.gemm({w_.d, count, mp, v + r * w_.cp + h * w_.d, w_.cp, true, s.logits, mp, y + h * w_.d * mp, mp, y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
+          }
+        }
+      });
+    });
+  }
+
+  // Joins what the units of each sample gathered, in their order.
+  void join(std::size_t l) {
+    const BlockState& state = tape_.blocks[l];
+    const Index mp = tape_.mp, m = tape_.m;
+    const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
+    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
+      const auto at = static_cast<std::size_t>(task / w_.heads);
+      const Index h = task % w_.heads;
+      const AgentState& agents = state.agents[at];
+      float* const maxima = agents.maxima + h * mp;
+      float* const inverse = agents.inverse + h * mp;
+      float* const y = agents.y + h * w_.d * mp;
+      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
+      const auto part = [&](Index u, Index offset) { return partials_.data() + u * partial_size() + offset; };
+      std::fill_n(maxima, mp, -std::numeric_limits<float>::infinity());
+      for (Index u = begin; u < end; ++u) {
+        const float* const unit_maxima = part(u, h * mp);
+        for (Index i = 0; i < mp; ++i) maxima[i] = std::max(maxima[i], unit_maxima[i]);
+      }
+      std::fill_n(inverse, mp, 0.0f);
+      std::fill_n(y, w_.d * mp, 0.0f);
+      std::vector<float> share(static_cast<std::size_t>(mp));
+      for (Index u = begin; u < end; ++u) {
+        const float* const unit_maxima = part(u, h * mp);
+        const float* const unit_sums = part(u, (w_.heads + h) * mp);
+        const float* const unit_y = part(u, (2 * w_.heads + h * w_.d) * mp);
+        for (Index i = 0; i < mp; ++i) {
+          share[static_cast<std::size_t>(i)] = std::exp(unit_maxima[i] - maxima[i]);
+          inverse[i] += share[static_cast<std::size_t>(i)] * unit_sums[i];
+        }
+        for (Index d = 0; d < w_.d; ++d) {
+          for (Index i = 0; i < mp; ++i) y[d * mp + i] += share[static_cast<std::size_t>(i)] * unit_y[d * mp + i];
+        }
+      }
+      for (Index i = 0; i < mp; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
+      for (Index d = 0; d < w_.d; ++d) {
+        for (Index i = 0; i < mp; ++i) y[d * mp + i] *= inverse[i];
+      }
+      k_.pack({m, w_.dp, w_.d, 0, w_.dp, y, 1, mp, 1.0f, agents.y_ahead + h * m * w_.dp});
+      if (agents.y_back != nullptr) {
+        k_.pack({w_.d, mp, m, 0, mp, y, mp, 1, 1.0f, agents.y_back + h * w_.d * mp});
+        k_.pack({m, w_.dp, w_.d, 0, w_.dp, agents.a + h * w_.d, w_.cp, 1, factor, agents.a_back + h * m * w_.dp});
+      }
+    });
+  }
+
+  void scatter(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const Index mp = tape_.mp;
+    float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
+    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
+      const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
+      const Geometry& g = *sample.geometry;
+      for_tiles(unit, sample, [&](const Tile& t) {
+        float* const f = state.f + t.point * w_.cp;
+        const float* queries = s.y;
+        Index query_stride = w_.row;
+        if (state.q != nullptr) {
+          queries = state.q + t.point * w_.cp;
+          query_stride = w_.cp;
+        } else {
+          k_.norm_apply(t.rows, w_.cp, f, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, b.q, 0, s.y, w_.row, nullptr, 0, nullptr, nullptr, nullptr});
+        }
+        const BiasRows rows = bias_rows(p_, b, g, t, s);
+        for (Index h = 0; h < w_.heads; ++h) {
+          float* const maxima = state.maxima != nullptr ? state.maxima + h * tape_.total + t.point : s.maxima;
+          float* const inverse = state.inverse != nullptr ? state.inverse + h * tape_.total + t.point : s.inverse;
+          for (Index r = 0; r < t.rows; r += kAttentionRows) {
+            const Index count = std::min(kAttentionRows, t.rows - r);
+            k_.gemm({count, w_.d, mp, queries + r * query_stride + h * w_.d, query_stride, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
+                     0, rows.row2 == nullptr ? nullptr : rows.row2 + r, state.column2, nullptr});
+            k_.broadcast(count, tape_.m, mp, s.logits, maxima + r, inverse + r);
+            k_.gemm({count, tape_.m, w_.dp, s.logits, mp, false, agents.y_ahead + h * tape_.m * w_.dp, 0, s.z + r * w_.row + h * w_.d, w_.row, nullptr, 0,
+                     nullptr, nullptr, inverse + r});
+          }
+        }
+        if (b.filter != nullptr) {
+          const float* const values = state.v + sample.first * w_.cp;
+          for (Index r = 0; r < t.rows; ++r) {
+            const Index count = stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s);
+            k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, s.z + r * w_.row);
+          }
+        }
+        if (state.z != nullptr) copy_rows(t.rows, s.z, w_.row, state.z + t.point * w_.cp);
+        float* const mid = state.mid + t.point * w_.cp;
+        k_.gemm({t.rows, w_.c, w_.cp, s.z, w_.row, false, b.out, 0, mid, w_.cp, f, w_.cp, nullptr, b.out_bias, nullptr});
+        float* const stats2 = state.stats2 + 2 * t.point;
+        k_.norm_stats(t.rows, w_.c, mid, w_.cp, stats2);
+        k_.norm_apply(t.rows, w_.cp, mid, w_.cp, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
+        float* const u = state.u != nullptr ? state.u + t.point * w_.rp : s.wide1;
+        const Index u_stride = state.u != nullptr ? w_.rp : w_.wide;
+        k_.gemm({t.rows, w_.c, w_.rp, s.x, w_.row, false, b.ffn1, 0, u, u_stride, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
+        k_.gelu(t.rows, w_.rp, u, u_stride, s.wide2, w_.wide);
+        float* const next = state.next + t.point * w_.cp;
+        k_.gemm({t.rows, w_.r, w_.cp, s.wide2, w_.wide, false, b.ffn2, 0, next, w_.cp, mid, w_.cp, nullptr, b.ffn2_bias, nullptr});
+        k_.norm_stats(t.rows, w_.c, next, w_.cp, next_stats + 2 * t.point);
+      });
+    });
+  }
+
+  void decode() {
+    const float* const f = tape_.blocks.back().next;
+    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
+      for_tiles(unit, sample, [&](const Tile& t) {
+        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
+        const float* features = s.x;
+        if (p_.hidden != nullptr) {
+          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.y, w_.row, nullptr, 0, nullptr, p_.hidden_bias, nullptr});
+          k_.gelu(t.rows, w_.cp, s.y, w_.row, s.z, w_.row);
+          features = s.z;
+        }
+        k_.gemm({t.rows, w_.c, w_.op, features, w_.row, false, p_.decoder, 0, s.wide1, w_.wide, nullptr, 0, nullptr, p_.decoder_bias, nullptr});
+        for (Index r = 0; r < t.rows; ++r) {
+          std::memcpy(output_ + (t.point + r) * w_.outputs, s.wide1 + r * w_.wide, static_cast<std::size_t>(w_.outputs) * sizeof(float));
+        }
+      });
+    });
+  }
+
+  void copy_rows(Index rows, const float* from, Index stride, float* to) const {
+    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.cp, from + r * stride, static_cast<std::size_t>(w_.cp) * sizeof(float));
+  }
+
+  const PackedWeights& p_;
+  const Widths& w_;
+  const Kernels& k_;
+  Tape& tape_;
+  const float* input_;
+  const float* time_;
+  float* output_;
+  ScratchPool scratch_;
+  Buffer partials_;
+};
+
+std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> samples, bool training) {
+  if (samples.empty()) fail("applying the fused engine", "at least one sample", "none");
+  auto tape = std::make_shared<Tape>();
+  tape->samples.assign(samples.begin(), samples.end());
+  for (const Sample& s : samples) {
+    tape->points.push_back(s.geometry->points);
+    tape->total += s.geometry->points;
+  }
+  tape->m = samples[0].geometry->agents;
+  tape->mp = padded(tape->m);
+  tape->partition = divide(tape->points);
+  const Widths& w = p.w;
+  const std::int64_t features = tape->total * w.cp;
+  const auto own = [&](std::int64_t size) {
+    tape->memory.emplace_back(size);
+    return tape->memory.back().data();
+  };
+  tape->blocks.resize(p.blocks.size());
+  float* f = own(features);
+  float* const shared_v = training ? nullptr : own(features);
+  float* stats = own(2 * tape->total);
+  float* const shared_stats2 = training ? nullptr : own(2 * tape->total);
+  std::vector<AgentState> shared_agents;
+  for (std::size_t l = 0; l < p.blocks.size(); ++l) {
+    BlockState& s = tape->blocks[l];
+    s = {};
+    s.f = f;
+    s.stats1 = stats;
+    if (training) {
+      s.q = own(features);
+      s.k = own(features);
+      s.v = own(features);
+      s.z = own(features);
+      s.mid = own(features);
+      s.next = f = own(features);
+      s.u = own(tape->total * w.rp);
+      s.stats2 = own(2 * tape->total);
+      stats = own(2 * tape->total);
+      s.maxima = own(w.heads * tape->total);
+      s.inverse = own(w.heads * tape->total);
+    } else {
+      s.mid = s.next = f;
+      s.v = shared_v;
+      s.stats2 = shared_stats2;
+    }
+    if (p.shape.bias != Bias::none) {
+      s.column1 = own(2 * tape->mp);
+      s.column2 = s.column1 + tape->mp;
+    }
+    if (training || l == 0) {
+      Carver measure;
+      carve_agents(measure, w, tape->m, tape->mp, training);
+      Carver carver(own(measure.used() * static_cast<std::int64_t>(samples.size())));
+      for (std::size_t i = 0; i < samples.size(); ++i) shared_agents.push_back(carve_agents(carver, w, tape->m, tape->mp, training));
+    }
+    s.agents = shared_agents;
+    if (training) shared_agents.clear();
+  }
+  tape->last_stats = stats;
+  return tape;
+}
+
+}  // namespace
+
+ScratchPool::ScratchPool(const Widths& w, const Tape& tape) {
+  const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
+  std::int64_t entries = 1;
+  for (const Sample& sample : tape.samples) entries = std::max(entries, sample.geometry->most_taps);
+  const auto carve = [&](Carver& c, Scratch& s) {
+    for (float** tile : {&s.x, &s.y, &s.z, &s.t}) *tile = c.take(kTile * w.row);
+    for (float** tile : {&s.wide1, &s.wide2, &s.wide3}) *tile = c.take(kTile * w.wide);
+    s.logits = c.take(kAttentionRows * mp);
+    s.dlogits = c.take(kAttentionRows * mp);
+    for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
+    s.line = c.take(trained);
+    s.input = c.take(kTile * w.ip);
+  };
+  Scratch sizes;
+  Carver measure;
+  carve(measure, sizes);
+  scratch.resize(static_cast<std::size_t>(omp_get_max_threads()));
+  for (Scratch& s : scratch) {
+    memory.emplace_back(measure.used());
+    std::fill_n(memory.back().data(), measure.used(), 0.0f);
+    Carver carver(memory.back().data());
+    carve(carver, s);
+    s.sources.resize(static_cast<std::size_t>(entries));
+    s.filters.resize(static_cast<std::size_t>(entries));
+    s.dfilters.resize(static_cast<std::size_t>(entries));
+    s.weights.resize(static_cast<std::size_t>(entries));
+  }
+}
+
+BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s) {
+  if (p.shape.bias == Bias::none) return {nullptr, nullptr};
+  interpolate(g.at_points, block.bias2, tile.first, tile.rows, s.line, s.row1);
+  if (p.shape.bias == Bias::sum) return {s.row1, nullptr};
+  interpolate(g.at_points, block.bias3, tile.first, tile.rows, s.line, s.row2);
+  return {s.row1, s.row2};
+}
+
+std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,
+                             float* dfilter, Scratch& s) {
+  const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
+  const Shape& shape = g.stencil_shape;
+  std::size_t count = 0;
+  const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
+    s.sources[count] = values + row * w.cp;
+    s.filters[count] = filter + tap * w.cp;
+    s.dfilters[count] = dfilter + tap * w.cp;
+    s.weights[count] = weight;
+    ++count;
+  };
+  if (shape.size() == 1) {
+    for (const auto& x : tables[0].of(point)) list(x.other, x.tap, x.weight);
+  } else if (shape.size() == 2) {
+    const std::int64_t i = point / shape[1], j = point - i * shape[1];
+    const auto inner = tables[1].of(j);
+    for (const auto& x : tables[0].of(i)) {
+      for (const auto& y : inner) list(x.other * shape[1] + y.other, x.tap * 3 + y.tap, x.weight * y.weight);
+    }
+  } else {
+    const std::int64_t i = point / (shape[1] * shape[2]), j = point / shape[2] % shape[1], k = point % shape[2];
+    for (const auto& x : tables[0].of(i)) {
+      for (const auto& y : tables[1].of(j)) {
+        for (const auto& z : tables[2].of(k)) {
+          list((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap, x.weight * y.weight * z.weight);
+        }
+      }
+    }
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+Network::Network(const NetworkShape& shape, const Weights& weights, bool training, const Kernels& kernels)
+    : packed_(new PackedWeights{shape, widths_of(shape), kernels, Buffer(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
+  Packer measure(nullptr);
+  pack_all(*packed_, weights, training, measure);
+  packed_->memory = Buffer(measure.used());
+  Packer packer(packed_->memory.data());
+  pack_all(*packed_, weights, training, packer);
+  packer.run(kernels);
+  kernels.add(shape.width, 1.0f, weights.placeholder, packed_->encoder_bias);
+}
+
+Network::~Network() = default;
+
+void Network::predict(std::span<const Sample> samples, const float* input, const float* time, float* output) const {
+  const auto tape = make_tape(*packed_, samples, false);
+  Forward(*packed_, *tape, input, time, output).run();
+}
+
+std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time, float* output) const {
+  auto tape = make_tape(*packed_, samples, true);
+  Forward(*packed_, *tape, input, time, output).run();
+  return tape;
+}
+
+}  // namespace lano::kernels

@@ -1,0 +1,533 @@
+// Backward: for each block, from the last to the first, three rounds over the points.
+//   scatter    a tile: feed-forward, LN, output projection; then the softmax over agents, recomputed from the saved maxima and
+//              sums: dQ, and per unit dY and dA
+//   gather     a tile: transposed stencil and the softmax over points, recomputed from the agents' maxima and sums: dV, dK, dA;
+//              then dQ, dK, dV through their matrices
+//   finish     the agents' gradient goes back to the points of their patches; LN
+// Weight gradients are summed by group of units, groups are added in order.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/network.h"
+#include "kernels/network_parts.h"
+
+namespace lano::kernels {
+namespace {
+
+using Index = std::int64_t;
+
+// Gradient sums of a group: where each piece lies in its buffer. Vectors come first: they are cleared together.
+struct Slots {
+  Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, column1, column2, bias2, bias3;
+  Index vectors;  // end of the part to clear
+  Index ffn2, ffn1, out, q, k, v;
+  Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias, encoder_bias;  // encoder and decoder, in a round of their own
+  Index end_vectors;
+  Index hidden, decoder, encoder1, encoder2;
+  Index size;
+};
+
+Slots slots_of(const Widths& w, Index mp, Index trained) {
+  Slots s{};
+  Carver block;
+  const auto take = [](Carver& carver, Index size) {
+    const Index at = carver.used();
+    carver.take(size);
+    return at;
+  };
+  for (Index* slot : {&s.ffn2_bias, &s.norm2_gain, &s.norm2_shift, &s.out_bias, &s.norm1_gain, &s.norm1_shift}) *slot = take(block, w.cp);
+  s.ffn1_bias = take(block, w.rp);
+  s.filter = take(block, w.taps * w.cp);
+  s.column1 = take(block, mp);
+  s.column2 = take(block, mp);
+  s.bias2 = take(block, trained);
+  s.bias3 = take(block, trained);
+  s.vectors = block.used();
+  s.ffn2 = take(block, w.c * w.rp);
+  s.ffn1 = take(block, w.r * w.cp);
+  for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
+  Carver ends;
+  for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.cp);
+  s.decoder_bias = take(ends, w.op);
+  s.encoder1_bias = take(ends, w.ep);
+  s.end_vectors = ends.used();
+  s.hidden = take(ends, w.c * w.cp);
+  s.decoder = take(ends, w.outputs * w.cp);
+  s.encoder1 = take(ends, w.e * w.ip);
+  s.encoder2 = take(ends, w.c * w.ep);
+  s.size = std::max(block.used(), ends.used());
+  return s;
+}
+
+class Backward {
+ public:
+  Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime)
+      : p_(p), w_(p.w), k_(p.k), tape_(tape), input_(input), doutput_(doutput), to_(gradients), dinput_(dinput), dtime_(dtime),
+        trained_(tape.samples[0].geometry->trained_agents), slots_(slots_of(p.w, tape.mp, trained_)),
+        scratch_(p.w, tape),
+        sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
+        units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
+        df_(tape.total * w_.cp), dz_(tape.total * w_.cp), dx_(tape.total * w_.cp),
+        dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
+        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
+
+  void run() {
+    decoder();
+    for (std::size_t l = p_.blocks.size(); l-- > 0;) {
+      scatter(l);
+      join(l);
+      gather(l);
+      agents(l);
+      finish(l);
+      write_block(l);
+    }
+    encoder();
+  }
+
+ private:
+  // [H, D, Mp] each: the gradients of Y and of the agents (without 1/sqrt(D)) gathered by a unit.
+  Index unit_size() const { return 2 * w_.c * tape_.mp; }
+  float* dy_of(Index u) { return units_.data() + u * unit_size(); }
+  float* da_of(Index u) { return dy_of(u) + w_.c * tape_.mp; }
+
+  // Of a sample: dY packed both ways and delta for the gather round, then dA and the gradient of the patch means.
+  struct SampleGradients {
+    float *dy_ahead;  // [H] packed, depth D, columns Mp
+    float *dy_back;   // [H] packed, depth M, columns Dp
+    float *delta;     // [H, Mp]
+    float *da;        // [M, Cp]
+    float *pooled;    // [M, Cp]
+  };
+  SampleGradients carve(Carver& c) const {
+    SampleGradients g{};
+    g.dy_ahead = c.take(w_.c * tape_.mp);
+    g.dy_back = c.take(w_.heads * tape_.m * w_.dp);
+    g.delta = c.take(w_.heads * tape_.mp);
+    g.da = c.take(tape_.m * w_.cp);
+    g.pooled = c.take(tape_.m * w_.cp);
+    return g;
+  }
+  Index agent_size() const {
+    Carver measure;
+    carve(measure);
+    return measure.used();
+  }
+  SampleGradients of_sample(Index s) {
+    Carver carver(dagents_.data() + s * agent_size());
+    return carve(carver);
+  }
+
+  // f(unit index, unit, sample, group's sums, first unit of the group, scratch)
+  template <class F>
+  void for_groups(F&& f) {
+    parallel_for(static_cast<Index>(tape_.partition.groups.size()), [&](Index g, int thread) {
+      const Group& group = tape_.partition.groups[static_cast<std::size_t>(g)];
+      for (Index u = group.first; u < group.last; ++u) {
+        const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
+        f(u, unit, tape_.samples[static_cast<std::size_t>(unit.sample)], sums_.data() + g * slots_.size, u == group.first, scratch_.of(thread));
+      }
+    });
+  }
+
+  // sum (or begin) += d^T x: [columns of d, columns of x]
+  void weight_gradient(Index rows, const float* d, Index d_stride, Index outputs, const float* x, Index x_stride, Index columns, float* sum, bool begin) const {
+    k_.gemm({outputs, rows, columns, d, d_stride, true, x, x_stride, sum, columns, begin ? nullptr : sum, columns, nullptr, nullptr, nullptr});
+  }
+  void linear(Index rows, Index depth, Index columns, const float* x, Index x_stride, const float* matrix, float* y, Index y_stride,
+              const float* plus = nullptr) const {
+    k_.gemm({rows, depth, columns, x, x_stride, false, matrix, 0, y, y_stride, plus, y_stride, nullptr, nullptr, nullptr});
+  }
+
+  void decoder() {
+    const float* const f = tape_.blocks.back().next;
+    for_groups([&](Index, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
+      if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        const float* const d = doutput_ + t.point * w_.outputs;
+        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
+        for (Index r = 0; r < t.rows; ++r) {
+          for (Index o = 0; o < w_.outputs; ++o) sums[slots_.decoder_bias + o] += d[r * w_.outputs + o];
+        }
+        linear(t.rows, w_.outputs, w_.cp, d, w_.outputs, p_.decoder_back, s.y, w_.row);
+        if (p_.hidden != nullptr) {
+          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.t, w_.row, nullptr, 0, nullptr, p_.hidden_bias, nullptr});
+          k_.gelu_backward(t.rows, w_.cp, s.t, w_.row, s.z, w_.row, s.y, w_.row);
+          weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.z, w_.row, w_.cp, sums + slots_.decoder, begin);
+          weight_gradient(t.rows, s.y, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.hidden, begin);
+          k_.column_sums(t.rows, w_.cp, s.y, w_.row, sums + slots_.hidden_bias);
+          linear(t.rows, w_.c, w_.cp, s.y, w_.row, p_.hidden_back, s.t, w_.row);
+        } else {
+          weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.x, w_.row, w_.cp, sums + slots_.decoder, begin);
+        }
+        float* const df = df_.data() + t.point * w_.cp;
+        std::fill_n(df, t.rows * w_.cp, 0.0f);
+        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain,
+                         p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.cp, sums + slots_.end_gain, sums + slots_.end_shift);
+        begin = false;
+      });
+    });
+    write({{slots_.end_gain, 1, w_.c, w_.cp, to_.norm_gain},
+           {slots_.end_shift, 1, w_.c, w_.cp, to_.norm_shift},
+           {slots_.decoder, w_.outputs, w_.c, w_.cp, to_.decoder},
+           {slots_.decoder_bias, 1, w_.outputs, w_.op, to_.decoder_bias},
+           {slots_.hidden, w_.c, w_.c, w_.cp, p_.hidden != nullptr ? to_.hidden : nullptr},
+           {slots_.hidden_bias, 1, w_.c, w_.cp, p_.hidden != nullptr ? to_.hidden_bias : nullptr}});
+  }
+
+  void scatter(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const Index mp = tape_.mp, m = tape_.m;
+    for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
+      if (begin) std::fill_n(sums, slots_.vectors, 0.0f);
+      const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
+      float* const dy = dy_of(u);
+      float* const da = da_of(u);
+      bool first = true;
+      for_tiles(unit, sample, [&](const Tile& t) {
+        float* const df = df_.data() + t.point * w_.cp;
+        const float* const mid = state.mid + t.point * w_.cp;
+        const float* const stats2 = state.stats2 + 2 * t.point;
+        // Feed-forward: wide1 = d(before GELU), wide2 = GELU.
+        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.ffn2_bias);
+        linear(t.rows, w_.c, w_.rp, df, w_.cp, b.ffn2_back, s.wide1, w_.wide);
+        k_.gelu_backward(t.rows, w_.rp, state.u + t.point * w_.rp, w_.rp, s.wide2, w_.wide, s.wide1, w_.wide);
+        weight_gradient(t.rows, df, w_.cp, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+        k_.norm_apply(t.rows, w_.cp, mid, w_.cp, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
+        weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
+        k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
+        linear(t.rows, w_.r, w_.cp, s.wide1, w_.wide, b.ffn1_back, s.y, w_.row);
+        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.cp, stats2, b.norm2_gain, s.y, w_.row, df, w_.cp, sums + slots_.norm2_gain, sums + slots_.norm2_shift);
+        // Output projection.
+        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.out_bias);
+        weight_gradient(t.rows, df, w_.cp, w_.c, state.z + t.point * w_.cp, w_.cp, w_.cp, sums + slots_.out, begin);
+        float* const dz = dz_.data() + t.point * w_.cp;
+        linear(t.rows, w_.c, w_.cp, df, w_.cp, b.out_back, dz, w_.cp);
+        // Softmax over agents.
+        const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
+        const float* const queries = state.q + t.point * w_.cp;
+        std::fill_n(s.drow, kTile, 0.0f);
+        for (Index h = 0; h < w_.heads; ++h) {
+          float* const head_dy = dy + h * w_.d * mp;
+          float* const head_da = da + h * w_.d * mp;
+          for (Index r = 0; r < t.rows; r += kAttentionRows) {
+            const Index count = std::min(kAttentionRows, t.rows - r);
+            const float* const q = queries + r * w_.cp + h * w_.d;
+            const float* const dout = dz + r * w_.cp + h * w_.d;
+            const bool clear = first && r == 0;
+            k_.gemm({count, w_.d, mp, q, w_.cp, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row2 == nullptr ? nullptr : rows.row2 + r, state.column2, nullptr});
+            linear(count, w_.d, mp, dout, w_.cp, agents.y_back + h * w_.d * mp, s.dlogits, mp);
+            k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
+                                  state.inverse + h * tape_.total + t.point + r, rows.row2 == nullptr ? nullptr : state.column2, s.drow + r);
+            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, s.t + r * w_.row + h * w_.d, w_.row);
+            weight_gradient(count, dout, w_.cp, w_.d, s.logits, mp, mp, head_dy, clear);
+            weight_gradient(count, q, w_.cp, w_.d, s.dlogits, mp, mp, head_da, clear);
+            if (state.column2 != nullptr) column_gradient(count, s.dlogits, rows.row2 == nullptr ? nullptr : rows.row2 + r, sums + slots_.column2);
+          }
+        }
+        if (rows.row2 != nullptr) {
+          interpolate_back(sample.geometry->at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias3);
+        }
+        copy_rows(t.rows, s.t, dx_.data() + t.point * w_.cp);
+        begin = first = false;
+      });
+    });
+  }
+
+  // sum[m] += sum_r row[r] d[r][m]
+  void column_gradient(Index rows, const float* d, const float* row, float* sum) const {
+    if (row == nullptr) {
+      k_.column_sums(rows, tape_.mp, d, tape_.mp, sum);
+    } else {
+      k_.gemm({1, rows, tape_.mp, row, 1, true, d, tape_.mp, sum, tape_.mp, sum, tape_.mp, nullptr, nullptr, nullptr});
+    }
+  }
+
+  // dY of each sample from its units.
+  void join(std::size_t l) {
+    const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
+    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
+      const Index sample = task / w_.heads, h = task % w_.heads;
+      const auto at = static_cast<std::size_t>(sample);
+      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
+      float* const dy = dy_of(begin) + h * size;
+      for (Index u = begin + 1; u < end; ++u) k_.add(size, 1.0f, dy_of(u) + h * size, dy);
+      const SampleGradients g = of_sample(sample);
+      const float* const y = tape_.blocks[l].agents[at].y + h * size;
+      float* const delta = g.delta + h * mp;
+      std::fill_n(delta, mp, 0.0f);
+      for (Index d = 0; d < w_.d; ++d) {
+        for (Index i = 0; i < m; ++i) delta[i] += y[d * mp + i] * dy[d * mp + i];
+      }
+      k_.pack({w_.d, mp, m, 0, mp, dy, mp, 1, 1.0f, g.dy_ahead + h * size});
+      k_.pack({m, w_.dp, w_.d, 0, w_.dp, dy, 1, mp, 1.0f, g.dy_back + h * m * w_.dp});
+    });
+  }
+
+  void gather(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const Index mp = tape_.mp, m = tape_.m;
+    for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
+      const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
+      const SampleGradients g = of_sample(unit.sample);
+      const Geometry& geometry = *sample.geometry;
+      float* const da = da_of(u);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        const float* const keys = state.k + t.point * w_.cp;
+        const float* const v = state.v + t.point * w_.cp;
+        float* const dx = dx_.data() + t.point * w_.cp;  // holds dQ
+        float* const dk = s.y;
+        float* const dv = s.z;
+        std::fill_n(dv, t.rows * w_.row, 0.0f);
+        if (b.filter != nullptr) {
+          for (Index r = 0; r < t.rows; ++r) {
+            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.cp, b.filter, nullptr, s);
+            k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
+            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.cp, b.filter, sums + slots_.filter, s);
+            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp, dz_.data() + (t.point + r) * w_.cp);
+          }
+        }
+        const BiasRows rows = bias_rows(p_, b, geometry, t, s);
+        std::fill_n(s.drow, kTile, 0.0f);
+        for (Index h = 0; h < w_.heads; ++h) {
+          for (Index r = 0; r < t.rows; r += kAttentionRows) {
+            const Index count = std::min(kAttentionRows, t.rows - r);
+            const float* const head_k = keys + r * w_.cp + h * w_.d;
+            k_.gemm({count, w_.d, mp, head_k, w_.cp, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.column1, nullptr});
+            linear(count, w_.d, mp, v + r * w_.cp + h * w_.d, w_.cp, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
+            k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp, g.delta + h * mp, state.column1,
+                                  s.drow + r);
+            float* const head_dv = dv + r * w_.row + h * w_.d;
+            linear(count, m, w_.dp, s.logits, mp, g.dy_back + h * m * w_.dp, head_dv, w_.row, head_dv);
+            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dk + r * w_.row + h * w_.d, w_.row);
+            weight_gradient(count, head_k, w_.cp, w_.d, s.dlogits, mp, mp, da + h * w_.d * mp, false);
+            if (p_.shape.bias == Bias::outer) column_gradient(count, s.dlogits, rows.row1 + r, sums + slots_.column1);
+          }
+        }
+        if (rows.row1 != nullptr) interpolate_back(geometry.at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias2);
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        weight_gradient(t.rows, dx, w_.cp, w_.c, s.x, w_.row, w_.cp, sums + slots_.q, begin);
+        weight_gradient(t.rows, dk, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.k, begin);
+        weight_gradient(t.rows, dv, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.v, begin);
+        linear(t.rows, w_.c, w_.cp, dx, w_.cp, b.q_back, s.t, w_.row);
+        linear(t.rows, w_.c, w_.cp, dk, w_.row, b.k_back, s.t, w_.row, s.t);
+        linear(t.rows, w_.c, w_.cp, dv, w_.row, b.v_back, s.t, w_.row, s.t);
+        copy_rows(t.rows, s.t, dx);
+        begin = false;
+      });
+    });
+  }
+
+  // dA of each sample from its units, and through A = mean Wq to the means of the patches.
+  void agents(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const Index mp = tape_.mp, m = tape_.m, chunks = mp / kPad;
+    const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
+    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, [&](Index task, int) {
+      const auto at = static_cast<std::size_t>(task / chunks);
+      const Index first = task % chunks * kPad, last = std::min(first + kPad, m);
+      const SampleGradients g = of_sample(task / chunks);
+      for (Index i = first; i < last; ++i) std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
+      for (Index u = tape_.partition.first_unit[at]; u < tape_.partition.first_unit[at + 1]; ++u) {
+        const float* const da = da_of(u);  // [C, Mp]
+        for (Index c = 0; c < w_.c; ++c) {
+          for (Index i = first; i < last; ++i) g.da[i * w_.cp + c] += factor * da[c * mp + i];
+        }
+      }
+      if (b.latent == nullptr) linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
+    });
+  }
+
+  void finish(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    for_groups([&](Index, const Unit& unit, const Sample& sample, float* sums, bool, Scratch&) {
+      const SampleGradients g = of_sample(unit.sample);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        float* const dx = dx_.data() + t.point * w_.cp;
+        for (Index r = 0; b.latent == nullptr && r < t.rows; ++r) spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.cp);
+        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, dx, w_.cp,
+                         df_.data() + t.point * w_.cp, w_.cp, sums + slots_.norm1_gain, sums + slots_.norm1_shift);
+      });
+    });
+  }
+
+  // dx += the share of a point in the means of its patches.
+  void spread(const Geometry& g, Index point, const float* pooled, float* dx) const {
+    const auto visit = [&](auto&& self, std::size_t axis, Index rest, Index stride, Index patch, float weight) -> void {
+      const Index n = g.pool_shape[axis];
+      for (const auto& entry : g.patches_of[axis].of(rest % n)) {
+        const Index at = patch + stride * entry.other;
+        if (axis == 0) {
+          k_.add(w_.cp, weight * entry.weight, pooled + at * w_.cp, dx);
+        } else {
+          self(self, axis - 1, rest / n, stride * static_cast<Index>(g.patches[axis].size()), at, weight * entry.weight);
+        }
+      }
+    };
+    visit(visit, g.pool_shape.size() - 1, point, 1, 0, 1.0f);
+  }
+
+  void encoder() {
+    for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
+      if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
+      float* const dtime = dtime_ == nullptr ? nullptr : dtime_units_.data() + u * w_.cp;
+      if (dtime != nullptr) std::fill_n(dtime, w_.cp, 0.0f);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        const float* const df = df_.data() + t.point * w_.cp;
+        const float* const input = input_ + t.point * w_.inputs;
+        for (Index r = 0; r < t.rows; ++r) {
+          std::memcpy(s.input + r * w_.ip, input + r * w_.inputs, static_cast<std::size_t>(w_.inputs) * sizeof(float));
+        }
+        k_.gemm({t.rows, w_.inputs, w_.ep, input, w_.inputs, false, p_.encoder1, 0, s.wide3, w_.wide, nullptr, 0, nullptr, p_.encoder1_bias, nullptr});
+        linear(t.rows, w_.c, w_.ep, df, w_.cp, p_.encoder2_back, s.wide1, w_.wide);
+        k_.gelu_backward(t.rows, w_.ep, s.wide3, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
+        weight_gradient(t.rows, df, w_.cp, w_.c, s.wide2, w_.wide, w_.ep, sums + slots_.encoder2, begin);
+        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.encoder_bias);
+        if (dtime != nullptr) k_.column_sums(t.rows, w_.cp, df, w_.cp, dtime);
+        weight_gradient(t.rows, s.wide1, w_.wide, w_.e, s.input, w_.ip, w_.ip, sums + slots_.encoder1, begin);
+        k_.column_sums(t.rows, w_.ep, s.wide1, w_.wide, sums + slots_.encoder1_bias);
+        if (dinput_ != nullptr) {
+          linear(t.rows, w_.e, w_.ip, s.wide1, w_.wide, p_.encoder1_back, s.input, w_.ip);
+          for (Index r = 0; r < t.rows; ++r) {
+            std::memcpy(dinput_ + (t.point + r) * w_.inputs, s.input + r * w_.ip, static_cast<std::size_t>(w_.inputs) * sizeof(float));
+          }
+          std::fill_n(s.input, kTile * w_.ip, 0.0f);  // the columns beyond the inputs are zeros again
+        }
+        begin = false;
+      });
+    });
+    write({{slots_.encoder1, w_.e, w_.inputs, w_.ip, to_.encoder1},
+           {slots_.encoder1_bias, 1, w_.e, w_.ep, to_.encoder1_bias},
+           {slots_.encoder2, w_.c, w_.e, w_.ep, to_.encoder2},
+           {slots_.encoder_bias, 1, w_.c, w_.cp, to_.encoder2_bias}});
+    std::copy_n(to_.encoder2_bias, w_.c, to_.placeholder);  // they are added to each other
+    for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
+      float* const to = dtime_ + static_cast<Index>(i) * w_.c;
+      std::fill_n(to, w_.c, 0.0f);
+      for (Index u = tape_.partition.first_unit[i]; u < tape_.partition.first_unit[i + 1]; ++u) k_.add(w_.c, 1.0f, dtime_units_.data() + u * w_.cp, to);
+    }
+  }
+
+  struct Target {
+    Index slot, rows, columns, stride;
+    float* to;
+  };
+
+  // Adds the groups in order, row by row, into the gradient tensors.
+  void write(const std::vector<Target>& targets) {
+    struct Piece {
+      const Target* target;
+      Index first, last;
+    };
+    std::vector<Piece> pieces;
+    for (const Target& target : targets) {
+      for (Index r = 0; target.to != nullptr && r < target.rows; r += 32) pieces.push_back({&target, r, std::min(r + 32, target.rows)});
+    }
+    const auto groups = static_cast<Index>(tape_.partition.groups.size());
+    parallel_for(static_cast<Index>(pieces.size()), [&](Index i, int) {
+      const Piece& piece = pieces[static_cast<std::size_t>(i)];
+      const Target& t = *piece.target;
+      float* const first = sums_.data() + t.slot + piece.first * t.stride;
+      const Index size = (piece.last - piece.first) * t.stride;
+      for (Index g = 1; g < groups; ++g) k_.add(size, 1.0f, first + g * slots_.size, first);
+      for (Index r = piece.first; r < piece.last; ++r) {
+        std::memcpy(t.to + r * t.columns, sums_.data() + t.slot + r * t.stride, static_cast<std::size_t>(t.columns) * sizeof(float));
+      }
+    });
+  }
+
+  void write_block(std::size_t l) {
+    const BlockTensors<float*>& to = to_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const bool biased = p_.shape.bias != Bias::none, outer = p_.shape.bias == Bias::outer;
+    const Index square = w_.c * w_.c, m = tape_.m;
+    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)), column1(static_cast<std::size_t>(m)), column2(static_cast<std::size_t>(m));
+    write({{slots_.q, w_.c, w_.c, w_.cp, to.qkv},
+           {slots_.k, w_.c, w_.c, w_.cp, to.qkv + square},
+           {slots_.v, w_.c, w_.c, w_.cp, to.qkv + 2 * square},
+           {slots_.out, w_.c, w_.c, w_.cp, to.out},
+           {slots_.out_bias, 1, w_.c, w_.cp, to.out_bias},
+           {slots_.ffn1, w_.r, w_.c, w_.cp, to.ffn1},
+           {slots_.ffn1_bias, 1, w_.r, w_.rp, to.ffn1_bias},
+           {slots_.ffn2, w_.c, w_.r, w_.rp, to.ffn2},
+           {slots_.ffn2_bias, 1, w_.c, w_.cp, to.ffn2_bias},
+           {slots_.norm1_gain, 1, w_.c, w_.cp, to.norm1_gain},
+           {slots_.norm1_shift, 1, w_.c, w_.cp, to.norm1_shift},
+           {slots_.norm2_gain, 1, w_.c, w_.cp, to.norm2_gain},
+           {slots_.norm2_shift, 1, w_.c, w_.cp, to.norm2_shift},
+           {slots_.filter, w_.taps, w_.c, w_.cp, w_.taps > 0 ? filter.data() : nullptr},
+           {slots_.column1, 1, m, tape_.mp, outer ? column1.data() : nullptr},
+           {slots_.column2, 1, m, tape_.mp, biased ? column2.data() : nullptr},
+           {slots_.bias2, 1, trained_, trained_, biased ? to.bias2 : nullptr},
+           {slots_.bias3, 1, trained_, trained_, outer ? to.bias3 : nullptr}});
+    for (Index c = 0; c < w_.c; ++c) {
+      for (Index t = 0; t < w_.taps; ++t) to.dwc[c * w_.taps + t] = filter[static_cast<std::size_t>(t * w_.c + c)];
+    }
+    const Geometry& geometry = *tape_.samples[0].geometry;
+    const auto agents_side = [&](const std::vector<float>& column, float* bias) {
+      if (geometry.at_agents.empty()) {
+        std::copy_n(column.data(), m, bias);
+      } else {
+        std::fill_n(bias, trained_, 0.0f);
+        interpolate_back(geometry.at_agents, column.data(), 0, m, scratch_.of(0).line, bias);
+      }
+    };
+    if (outer) agents_side(column1, to.bias1);
+    if (biased) agents_side(column2, to.bias4);
+    if (p_.shape.bias == Bias::sum) {
+      // b1 and b3 are constant along their softmax: they take no part, and their gradient is zero.
+      std::fill_n(to.bias1, trained_, 0.0f);
+      std::fill_n(to.bias3, trained_, 0.0f);
+    }
+    const auto samples = static_cast<Index>(tape_.samples.size());
+    if (to.latent != nullptr) {
+      std::fill_n(to.latent, m * w_.c, 0.0f);
+      for (Index i = 0; i < samples; ++i) {
+        const float* const da = of_sample(i).da;
+        for (Index r = 0; r < m; ++r) k_.add(w_.c, 1.0f, da + r * w_.cp, to.latent + r * w_.c);
+      }
+    } else {
+      // A = mean Wq: dWq += dA^T mean, a few rows of it a task.
+      parallel_for(w_.cp / kPad, [&](Index task, int thread) {
+        const Index first = task * kPad, rows = std::min(kPad, w_.c - first);
+        float* const sum = scratch_.of(thread).x;
+        for (Index i = 0; i < samples; ++i) {
+          const AgentState& agents = state.agents[static_cast<std::size_t>(i)];
+          k_.gemm({rows, m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.row, i == 0 ? nullptr : sum, w_.row, nullptr, nullptr, nullptr});
+        }
+        for (Index r = 0; r < rows; ++r) k_.add(w_.c, 1.0f, sum + r * w_.row, to.qkv + (first + r) * w_.c);
+      });
+    }
+  }
+
+  void copy_rows(Index rows, const float* from, float* to) const {
+    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.cp, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
+  }
+
+  const PackedWeights& p_;
+  const Widths& w_;
+  const Kernels& k_;
+  Tape& tape_;
+  const float* input_;
+  const float* doutput_;
+  const Gradients& to_;
+  float* dinput_;
+  float* dtime_;
+  Index trained_;
+  Slots slots_;
+  ScratchPool scratch_;
+  Buffer sums_, units_, df_, dz_, dx_, dagents_, dtime_units_;
+};
+
+}  // namespace
+
+void Network::backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime) const {
+  Backward(*packed_, tape, input, doutput, gradients, dinput, dtime).run();
+}
+
+}  // namespace lano::kernels

@@ -1,0 +1,119 @@
+// What the forward and backward halves of the network share.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/buffer.h"
+#include "kernels/network.h"
+#include "kernels/partition.h"
+
+namespace lano::kernels {
+
+constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head are in the first-level cache together
+
+struct Widths {
+  std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps;  // p: padded; r = rC, e = 2C
+  std::int64_t row, wide;  // strides of tiles of width C, and of rC or 2C: a vector longer, as heads overrun their columns
+};
+
+// Matrices for Kernels::gemm: ahead b(k,j) = W[j][k], back b(k,j) = W[k][j].
+struct PackedBlock {
+  const float *q, *k, *v, *out, *ffn1, *ffn2;
+  const float *q_back, *k_back, *v_back, *out_back, *ffn1_back, *ffn2_back;
+  const float *norm1_gain, *norm1_shift, *norm2_gain, *norm2_shift, *out_bias, *ffn1_bias, *ffn2_bias;
+  const float *filter;                         // [taps, Cp]
+  const float *bias1, *bias2, *bias3, *bias4;  // as trained
+  const float *latent;
+};
+
+struct PackedWeights {
+  NetworkShape shape;
+  Widths w;
+  const Kernels& k;
+  Buffer memory;
+  std::vector<PackedBlock> blocks;
+  float* encoder_bias;  // with the placeholder
+  const float *encoder1, *encoder2, *encoder1_bias, *hidden, *hidden_bias, *decoder, *decoder_bias, *norm_gain, *norm_shift;
+  const float *encoder1_back, *encoder2_back, *hidden_back, *decoder_back;
+};
+
+// The agents of one sample in one block; [H] pieces, each a head's.
+struct AgentState {
+  float* pooled;    // [M, Cp] mean of LN(f) over the patch
+  float* a;         // [M, Cp] the tokens
+  float* a_ahead;   // [H] packed, depth D, columns Mp, with 1/sqrt(D)
+  float* a_back;    // [H] packed, depth M, columns Dp, with 1/sqrt(D)
+  float* maxima;    // [H, Mp] of the aggregation
+  float* inverse;   // [H, Mp]
+  float* y;         // [H, D, Mp] what the agents gathered
+  float* y_ahead;   // [H] packed, depth M, columns Dp
+  float* y_back;    // [H] packed, depth D, columns Mp
+};
+
+// The activations of one block. Prediction keeps f and v only: one buffer in, mid and out, the others null.
+struct BlockState {
+  float *f, *mid, *next;     // [P, Cp]
+  float *q, *k, *v, *z;      // [P, Cp]; z: what enters the output projection
+  float *u;                  // [P, Rp] before the GELU
+  float *stats1, *stats2;    // [P, 2]
+  float *maxima, *inverse;   // [H, P] of the broadcast
+  float *column1, *column2;  // [Mp] the agents' side of the logit biases, null without
+  std::vector<AgentState> agents;
+};
+
+struct Tape {
+  std::vector<Sample> samples;
+  std::vector<std::int64_t> points;
+  std::int64_t total = 0, m = 0, mp = 0;
+  Partition partition;
+  std::vector<Buffer> memory;
+  std::vector<BlockState> blocks;
+  float* last_stats = nullptr;  // [P, 2] of the last f
+};
+
+// Tiles of one thread.
+struct Scratch {
+  float *x, *y, *z, *t;         // [kTile, row]
+  float *wide1, *wide2, *wide3; // [kTile, wide]
+  float *logits, *dlogits;      // [kAttentionRows, Mp]
+  float *row1, *row2, *drow;    // [kTile]
+  float *line;                  // [trained agents]
+  float *inverse, *maxima;      // [kTile]
+  float *input;                 // [kTile, Ip]
+  std::vector<const float*> sources, filters;
+  std::vector<float*> dfilters;
+  std::vector<float> weights;
+};
+
+struct ScratchPool {
+  ScratchPool(const Widths& w, const Tape& tape);
+  Scratch& of(int thread) { return scratch[static_cast<std::size_t>(thread)]; }
+  std::vector<Scratch> scratch;
+  std::vector<Buffer> memory;
+};
+
+// A tile of a unit, as the loops below see it.
+struct Tile {
+  std::int64_t first, rows;   // within the sample
+  std::int64_t point;         // among P
+};
+
+template <class F>
+void for_tiles(const Unit& unit, const Sample& sample, F&& f) {
+  for (std::int64_t at = 0; at < unit.count; at += unit.tile) {
+    f(Tile{unit.first + at, std::min(unit.tile, unit.count - at), sample.first + unit.first + at});
+  }
+}
+
+// The point's side of the logit biases for a tile into scratch.row1 and row2; null where it is one for all.
+struct BiasRows {
+  const float *row1, *row2;
+};
+BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s);
+
+// Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back: transposed.
+std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,
+                             float* dfilter, Scratch& s);
+
+}  // namespace lano::kernels

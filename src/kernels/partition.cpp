@@ -1,0 +1,37 @@
+#include "kernels/partition.h"
+
+#include <algorithm>
+
+namespace lano::kernels {
+namespace {
+
+constexpr std::int64_t kGroups = 64;        // enough for many cores; each costs one copy of a block's gradients
+constexpr std::int64_t kSmallest = 240;     // points of a unit worth a thread of its own
+
+}  // namespace
+
+Partition divide(const std::vector<std::int64_t>& points) {
+  std::int64_t total = 0;
+  for (const std::int64_t n : points) total += n;
+  const std::int64_t wanted = std::max(kSmallest, (total + kGroups - 1) / kGroups);
+  Partition p;
+  for (std::size_t s = 0; s < points.size(); ++s) {
+    p.first_unit.push_back(static_cast<std::int64_t>(p.units.size()));
+    std::int64_t parts = std::max<std::int64_t>(1, (points[s] + wanted / 2) / wanted);
+    if (parts >= 3) parts = (parts + 3) / 4 * 4;  // two and four threads get the same share
+    for (std::int64_t i = 0; i < parts; ++i) {
+      Unit unit{static_cast<std::int64_t>(s), points[s] * i / parts, 0, 0};
+      unit.count = points[s] * (i + 1) / parts - unit.first;
+      const std::int64_t tiles = std::max<std::int64_t>(1, (unit.count + kTile - 1) / kTile);
+      unit.tile = std::min(kTile, ((unit.count + tiles - 1) / tiles + 11) / 12 * 12);
+      p.units.push_back(unit);
+    }
+  }
+  p.first_unit.push_back(static_cast<std::int64_t>(p.units.size()));
+  const auto units = static_cast<std::int64_t>(p.units.size());
+  const std::int64_t groups = units <= kGroups + kGroups / 2 ? units : kGroups;
+  for (std::int64_t g = 0; g < groups; ++g) p.groups.push_back({units * g / groups, units * (g + 1) / groups});
+  return p;
+}
+
+}  // namespace lano::kernels

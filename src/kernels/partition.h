@@ -1,0 +1,40 @@
+// How a batch is divided among threads. The division depends on the sizes only, never on the number of threads, and every sum
+// over points is taken unit by unit in order: that is why results do not depend on the thread count.
+#pragma once
+
+#include <omp.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace lano::kernels {
+
+constexpr std::int64_t kTile = 96;  // points that go through a chain of kernels together: a multiple of all micro-kernel rows
+
+// Consecutive points of one sample: the smallest piece of work of a thread.
+struct Unit {
+  std::int64_t sample = 0, first = 0, count = 0;  // first: within the sample
+  std::int64_t tile = 0;                          // points of its tiles; the last may be smaller
+};
+
+// Consecutive units that share one set of weight-gradient sums.
+struct Group {
+  std::int64_t first = 0, last = 0;  // units first .. last-1
+};
+
+struct Partition {
+  std::vector<Unit> units;
+  std::vector<Group> groups;
+  std::vector<std::int64_t> first_unit;  // of each sample; one more at the end
+};
+
+Partition divide(const std::vector<std::int64_t>& points);
+
+// f(i, thread) for i < count on the OpenMP pool, in any order.
+template <class F>
+void parallel_for(std::int64_t count, F&& f) {
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+  for (std::int64_t i = 0; i < count; ++i) f(i, omp_get_thread_num());
+}
+
+}  // namespace lano::kernels

@@ -1,0 +1,484 @@
+// Every tile kernel in Google Highway, compiled once for each instruction set (foreach_target includes this file again and
+// again). What was tried and what it gave is in docs/kernels.md.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd_kernels.cpp"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#include <hwy/foreach_target.h>  // must come first
+
+#include <hwy/highway.h>
+
+#include <cmath>
+
+#include "kernels/simd_kernels.h"
+
+#if HWY_TARGET != HWY_SCALAR
+HWY_BEFORE_NAMESPACE();
+namespace lano::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Index = std::int64_t;
+using D = hn::CappedTag<float, kPad>;
+using V = hn::Vec<D>;
+constexpr D d;
+constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
+
+// Accumulators of the micro-kernel: kRows(NV) x NV vectors. 32 registers with AVX-512, else 16.
+#if HWY_TARGET == HWY_AVX3
+constexpr Index kWidest = 4;
+constexpr int rows_of(int vectors) { return vectors == 4 ? 6 : vectors == 3 ? 8 : 12; }
+#else
+constexpr Index kWidest = kPad / kLanes;
+constexpr int rows_of(int vectors) { return 12 / vectors; }
+#endif
+
+// Vectors of the panel that begins with `left` vectors still to come: never a narrow rest where it can be shared.
+Index panel_vectors(Index left) {
+  if (left <= kWidest) return left;
+  if (kWidest == 4 && left % 4 != 0 && (left % 3 == 0 || left == 5 || left == 7)) return left == 7 ? 4 : 3;
+  return kWidest;
+}
+
+template <int R, int NV, bool kTransposed>
+HWY_NOINLINE void micro(const Gemm& g, Index first_row, Index first_column, const float* HWY_RESTRICT b, Index b_stride) {
+  const Index stride = g.a_stride;
+  const float* HWY_RESTRICT a = g.a + (kTransposed ? first_row : first_row * stride);
+  float* c = g.c + first_row * g.c_stride + first_column;
+  const float* plus = g.plus == nullptr ? nullptr : g.plus + first_row * g.plus_stride + first_column;
+  V sum[R][NV];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) sum[r][v] = plus != nullptr ? hn::LoadU(d, plus + r * g.plus_stride + v * kLanes) : hn::Zero(d);
+  }
+  if (g.column != nullptr) {
+    V column[NV];
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) column[v] = hn::LoadU(d, g.column + first_column + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const V row = hn::Set(d, g.row != nullptr ? g.row[first_row + r] : 1.0f);
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(row, column[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 2
+  for (Index k = 0; k < g.depth; ++k) {
+    V right[NV];
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) right[v] = hn::LoadU(d, b + k * b_stride + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const V left = hn::Set(d, kTransposed ? a[k * stride + r] : a[r * stride + k]);
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+    const V scale = hn::Set(d, g.scale != nullptr ? g.scale[first_row + r] : 1.0f);
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) {
+      hn::StoreU(g.scale != nullptr ? hn::Mul(scale, sum[r][v]) : sum[r][v], d, c + r * g.c_stride + v * kLanes);
+    }
+  }
+}
+
+template <int R, int NV, bool kTransposed>
+void last_rows(const Gemm& g, Index row, Index column, const float* b, Index b_stride) {
+  if constexpr (R > 0) {
+    if (g.rows - row == R) {
+      micro<R, NV, kTransposed>(g, row, column, b, b_stride);
+    } else {
+      last_rows<R - 1, NV, kTransposed>(g, row, column, b, b_stride);
+    }
+  }
+}
+
+template <int NV, bool kTransposed>
+void panel(const Gemm& g, Index column, const float* b, Index b_stride) {
+  constexpr int R = rows_of(NV);
+  Index row = 0;
+  for (; row + R <= g.rows; row += R) micro<R, NV, kTransposed>(g, row, column, b, b_stride);
+  last_rows<R - 1, NV, kTransposed>(g, row, column, b, b_stride);
+}
+
+template <bool kTransposed>
+void gemm_panels(const Gemm& g) {
+  for (Index column = 0; column < g.columns;) {
+    const Index vectors = panel_vectors((g.columns - column) / kLanes), width = vectors * kLanes;
+    const float* b = g.b_stride > 0 ? g.b + column : g.b + column * g.depth;
+    const Index stride = g.b_stride > 0 ? g.b_stride : width;
+    switch (vectors) {
+      case 1: panel<1, kTransposed>(g, column, b, stride); break;
+      case 2: panel<2, kTransposed>(g, column, b, stride); break;
+      case 3: panel<3, kTransposed>(g, column, b, stride); break;
+      default: panel<4, kTransposed>(g, column, b, stride); break;
+    }
+    column += width;
+  }
+}
+
+void gemm(const Gemm& g) {
+  if (g.transposed) {
+    gemm_panels<true>(g);
+  } else {
+    gemm_panels<false>(g);
+  }
+}
+
+void pack(const Packing& p) {
+  for (Index column = 0; column < p.columns;) {
+    const Index width = panel_vectors((p.columns - column) / kLanes) * kLanes;
+    const Index from = std::max(column, p.first), to = std::min(column + width, p.last);
+    float* const panel = p.to + column * p.depth;
+    if (from < to) {
+      for (Index k = 0; k < p.depth; ++k) {
+        const float* const source = p.from + k * p.step;
+        for (Index j = from; j < to; ++j) panel[k * width + j - column] = j < p.real ? p.factor * source[j * p.stride] : 0.0f;
+      }
+    }
+    column += width;
+  }
+}
+
+// exp(x) for x <= 0 to 1e-7, zero below -80: such a share of a softmax is nothing, and products of it would be denormal.
+HWY_INLINE V exp_below(V x) {
+  const V low = hn::Set(d, -80.0f);
+  const V y = hn::Max(x, low);
+  const auto n = hn::NearestInt(hn::Mul(y, hn::Set(d, 1.44269504f)));
+  const V whole = hn::ConvertTo(d, n);
+  V r = hn::NegMulAdd(whole, hn::Set(d, 0.693359375f), y);
+  r = hn::NegMulAdd(whole, hn::Set(d, -2.12194440e-4f), r);
+  V p = hn::Set(d, 1.383683785e-03f);
+  p = hn::MulAdd(p, r, hn::Set(d, 8.374822093e-03f));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.166822605e-02f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.666642010e-01f));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.999999208e-01f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.000000036e+00f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  const hn::RebindToSigned<D> di;
+  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+  return hn::IfThenElseZero(hn::Ge(x, low), hn::Mul(p, power));
+}
+
+// Phi(x), the normal distribution, and exp(-x^2/2): Phi(-|x|) = exp(-x^2/2) erfcx(|x|/sqrt 2) / 2, where erfcx is a
+// polynomial fitted for least absolute error of Phi (9e-9 before rounding).
+HWY_INLINE V normal(V x, V& bell) {
+  bell = exp_below(hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
+  const V y = hn::Min(hn::Mul(hn::Abs(x), hn::Set(d, 0.70710678f)), hn::Set(d, 4.3f));
+  V p = hn::Set(d, 7.492288562e-06f);
+  p = hn::MulAdd(p, y, hn::Set(d, -1.451477104e-04f));
+  p = hn::MulAdd(p, y, hn::Set(d, 1.273158942e-03f));
+  p = hn::MulAdd(p, y, hn::Set(d, -6.778796300e-03f));
+  p = hn::MulAdd(p, y, hn::Set(d, 2.494962776e-02f));
+  p = hn::MulAdd(p, y, hn::Set(d, -6.913475908e-02f));
+  p = hn::MulAdd(p, y, hn::Set(d, 1.545568396e-01f));
+  p = hn::MulAdd(p, y, hn::Set(d, -2.949390565e-01f));
+  p = hn::MulAdd(p, y, hn::Set(d, 4.980991063e-01f));
+  p = hn::MulAdd(p, y, hn::Set(d, -7.518915159e-01f));
+  p = hn::MulAdd(p, y, hn::Set(d, 9.999644088e-01f));
+  p = hn::MulAdd(p, y, hn::Set(d, -1.128377794e+00f));
+  p = hn::MulAdd(p, y, hn::Set(d, 9.999999912e-01f));
+  const V tail = hn::Mul(hn::Mul(bell, hn::Set(d, 0.5f)), p);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
+}
+
+HWY_INLINE float sum_of(V v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
+
+void norm_stats(Index rows, Index width, const float* x, Index x_stride, float* stats) {
+  const Index whole = width / kLanes * kLanes;
+  const auto rest = hn::FirstN(d, static_cast<std::size_t>(width - whole));
+  const float inverse = 1.0f / static_cast<float>(width);
+  for (Index r = 0; r < rows; ++r) {
+    const float* const from = x + r * x_stride;
+    V sum = hn::Zero(d), squares = hn::Zero(d);
+    for (Index j = 0; j < whole; j += kLanes) sum = hn::Add(sum, hn::LoadU(d, from + j));
+    if (whole < width) sum = hn::Add(sum, hn::IfThenElseZero(rest, hn::LoadU(d, from + whole)));
+    const float mean = sum_of(sum) * inverse;
+    const V centre = hn::Set(d, mean);
+    for (Index j = 0; j < whole; j += kLanes) {
+      const V e = hn::Sub(hn::LoadU(d, from + j), centre);
+      squares = hn::MulAdd(e, e, squares);
+    }
+    if (whole < width) {
+      const V e = hn::IfThenElseZero(rest, hn::Sub(hn::LoadU(d, from + whole), centre));
+      squares = hn::MulAdd(e, e, squares);
+    }
+    stats[2 * r] = mean;
+    stats[2 * r + 1] = 1.0f / std::sqrt(sum_of(squares) * inverse + 1e-5f);
+  }
+}
+
+void norm_apply(Index rows, Index columns, const float* x, Index x_stride, const float* stats, const float* gain,
+                const float* shift, float* y, Index y_stride) {
+  for (Index r = 0; r < rows; ++r) {
+    const V mean = hn::Set(d, stats[2 * r]), rstd = hn::Set(d, stats[2 * r + 1]);
+    for (Index j = 0; j < columns; j += kLanes) {
+      const V hat = hn::Mul(hn::Sub(hn::LoadU(d, x + r * x_stride + j), mean), rstd);
+      hn::StoreU(hn::MulAdd(hat, hn::LoadU(d, gain + j), hn::LoadU(d, shift + j)), d, y + r * y_stride + j);
+    }
+  }
+}
+
+void norm_backward(Index rows, Index width, Index columns, const float* x, Index x_stride, const float* stats, const float* gain,
+                   const float* dy, Index dy_stride, float* dx, Index dx_stride, float* dgain, float* dshift) {
+  // gain is zero beyond the width, so what lies there adds nothing to the sums; dy is zero there too.
+  const float inverse = 1.0f / static_cast<float>(width);
+  for (Index r = 0; r < rows; ++r) {
+    const V mean = hn::Set(d, stats[2 * r]), rstd = hn::Set(d, stats[2 * r + 1]);
+    V sum = hn::Zero(d), along = hn::Zero(d);
+    for (Index j = 0; j < columns; j += kLanes) {
+      const V hat = hn::Mul(hn::Sub(hn::LoadU(d, x + r * x_stride + j), mean), rstd);
+      const V slope = hn::LoadU(d, dy + r * dy_stride + j), scaled = hn::Mul(slope, hn::LoadU(d, gain + j));
+      sum = hn::Add(sum, scaled);
+      along = hn::MulAdd(scaled, hat, along);
+      hn::StoreU(hn::MulAdd(slope, hat, hn::LoadU(d, dgain + j)), d, dgain + j);
+      hn::StoreU(hn::Add(slope, hn::LoadU(d, dshift + j)), d, dshift + j);
+    }
+    const V mean1 = hn::Set(d, sum_of(sum) * inverse), mean2 = hn::Set(d, sum_of(along) * inverse);
+    for (Index j = 0; j < columns; j += kLanes) {
+      const V hat = hn::Mul(hn::Sub(hn::LoadU(d, x + r * x_stride + j), mean), rstd);
+      const V scaled = hn::Mul(hn::LoadU(d, dy + r * dy_stride + j), hn::LoadU(d, gain + j));
+      const V inner = hn::NegMulAdd(hat, mean2, hn::Sub(scaled, mean1));
+      float* const to = dx + r * dx_stride + j;
+      const V next = hn::MulAdd(rstd, inner, hn::LoadU(d, to));
+      // Columns beyond the width stay zero.
+      hn::StoreU(j + kLanes <= width ? next : hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max<Index>(0, width - j))), next), d, to);
+    }
+  }
+}
+
+void gelu(Index rows, Index columns, const float* x, Index x_stride, float* y, Index y_stride) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index j = 0; j < columns; j += kLanes) {
+      const V v = hn::LoadU(d, x + r * x_stride + j);
+      V bell;
+      hn::StoreU(hn::Mul(v, normal(v, bell)), d, y + r * y_stride + j);
+    }
+  }
+}
+
+void gelu_backward(Index rows, Index columns, const float* x, Index x_stride, float* y, Index y_stride, float* slope, Index slope_stride) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index j = 0; j < columns; j += kLanes) {
+      const V v = hn::LoadU(d, x + r * x_stride + j);
+      V bell;
+      const V below = normal(v, bell);
+      hn::StoreU(hn::Mul(v, below), d, y + r * y_stride + j);
+      float* const to = slope + r * slope_stride + j;
+      const V derivative = hn::MulAdd(hn::Mul(v, hn::Set(d, 0.39894228f)), bell, below);
+      hn::StoreU(hn::Mul(hn::LoadU(d, to), derivative), d, to);
+    }
+  }
+}
+
+void aggregate(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
+  for (Index m = 0; m < columns; m += kLanes) {
+    const V before = hn::LoadU(d, maxima + m);
+    V most = before;
+    for (Index r = 0; r < rows; ++r) most = hn::Max(most, hn::LoadU(d, logits + r * columns + m));
+    const V factor = exp_below(hn::Sub(before, most));
+    V sum = hn::Mul(hn::LoadU(d, sums + m), factor);
+    for (Index r = 0; r < rows; ++r) {
+      float* const at = logits + r * columns + m;
+      const V p = exp_below(hn::Sub(hn::LoadU(d, at), most));
+      hn::StoreU(p, d, at);
+      sum = hn::Add(sum, p);
+    }
+    for (Index k = 0; k < depth; ++k) hn::StoreU(hn::Mul(hn::LoadU(d, y + k * columns + m), factor), d, y + k * columns + m);
+    hn::StoreU(most, d, maxima + m);
+    hn::StoreU(sum, d, sums + m);
+  }
+}
+
+void broadcast(Index rows, Index agents, Index columns, float* logits, float* maxima, float* inverse) {
+  const Index whole = agents / kLanes * kLanes;
+  const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
+  const V least = hn::Set(d, -std::numeric_limits<float>::infinity());
+  for (Index r = 0; r < rows; ++r) {
+    float* const p = logits + r * columns;
+    V most = least, sum = hn::Zero(d);
+    for (Index m = 0; m < whole; m += kLanes) most = hn::Max(most, hn::LoadU(d, p + m));
+    if (whole < agents) most = hn::Max(most, hn::IfThenElse(rest, hn::LoadU(d, p + whole), least));
+    most = hn::MaxOfLanes(d, most);
+    for (Index m = 0; m < whole; m += kLanes) {
+      const V e = exp_below(hn::Sub(hn::LoadU(d, p + m), most));
+      hn::StoreU(e, d, p + m);
+      sum = hn::Add(sum, e);
+    }
+    if (whole < agents) {
+      const V e = hn::IfThenElseZero(rest, exp_below(hn::Sub(hn::LoadU(d, p + whole), most)));
+      hn::StoreU(e, d, p + whole);
+      sum = hn::Add(sum, e);
+    }
+    maxima[r] = hn::GetLane(most);
+    inverse[r] = 1.0f / sum_of(sum);
+  }
+}
+
+void aggregate_backward(Index rows, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
+                        const float* delta, const float* column, float* drow) {
+  for (Index r = 0; r < rows; ++r) {
+    V sum = hn::Zero(d);
+    for (Index m = 0; m < columns; m += kLanes) {
+      float* const at = logits + r * columns + m;
+      float* const slope = dp + r * columns + m;
+      const V p = hn::Mul(exp_below(hn::Sub(hn::LoadU(d, at), hn::LoadU(d, maxima + m))), hn::LoadU(d, inverse + m));
+      hn::StoreU(p, d, at);
+      const V ds = hn::Mul(p, hn::Sub(hn::LoadU(d, slope), hn::LoadU(d, delta + m)));
+      hn::StoreU(ds, d, slope);
+      if (column != nullptr) sum = hn::MulAdd(ds, hn::LoadU(d, column + m), sum);
+    }
+    if (column != nullptr) drow[r] += sum_of(sum);
+  }
+}
+
+void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
+                        const float* column, float* drow) {
+  const Index whole = agents / kLanes * kLanes;
+  const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
+  for (Index r = 0; r < rows; ++r) {
+    float* const p = logits + r * columns;
+    float* const slope = dp + r * columns;
+    const V most = hn::Set(d, maxima[r]), share = hn::Set(d, inverse[r]);
+    V along = hn::Zero(d), sum = hn::Zero(d);
+    for (Index m = 0; m < agents; m += kLanes) {
+      V e = hn::Mul(exp_below(hn::Sub(hn::LoadU(d, p + m), most)), share);
+      if (m == whole) e = hn::IfThenElseZero(rest, e);
+      hn::StoreU(e, d, p + m);
+      along = hn::MulAdd(e, hn::LoadU(d, slope + m), along);
+    }
+    const V delta = hn::SumOfLanes(d, along);
+    for (Index m = 0; m < agents; m += kLanes) {
+      const V ds = hn::Mul(hn::LoadU(d, p + m), hn::Sub(hn::LoadU(d, slope + m), delta));
+      hn::StoreU(ds, d, slope + m);
+      if (column != nullptr) sum = hn::MulAdd(ds, hn::LoadU(d, column + m), sum);
+    }
+    if (column != nullptr) drow[r] += sum_of(sum);
+  }
+}
+
+void stencil(Index count, const float* const* sources, const float* const* filters, const float* weights, Index columns, float* out) {
+  // Four vectors at a time: independent sums hide the latency of the multiply-add.
+  Index j = 0;
+  for (; j + 4 * kLanes <= columns; j += 4 * kLanes) {
+    V s0 = hn::LoadU(d, out + j), s1 = hn::LoadU(d, out + j + kLanes), s2 = hn::LoadU(d, out + j + 2 * kLanes), s3 = hn::LoadU(d, out + j + 3 * kLanes);
+    for (Index e = 0; e < count; ++e) {
+      const V w = hn::Set(d, weights[e]);
+      const float* const f = filters[e] + j;
+      const float* const x = sources[e] + j;
+      s0 = hn::MulAdd(hn::Mul(w, hn::LoadU(d, f)), hn::LoadU(d, x), s0);
+      s1 = hn::MulAdd(hn::Mul(w, hn::LoadU(d, f + kLanes)), hn::LoadU(d, x + kLanes), s1);
+      s2 = hn::MulAdd(hn::Mul(w, hn::LoadU(d, f + 2 * kLanes)), hn::LoadU(d, x + 2 * kLanes), s2);
+      s3 = hn::MulAdd(hn::Mul(w, hn::LoadU(d, f + 3 * kLanes)), hn::LoadU(d, x + 3 * kLanes), s3);
+    }
+    hn::StoreU(s0, d, out + j);
+    hn::StoreU(s1, d, out + j + kLanes);
+    hn::StoreU(s2, d, out + j + 2 * kLanes);
+    hn::StoreU(s3, d, out + j + 3 * kLanes);
+  }
+  for (; j < columns; j += kLanes) {
+    V sum = hn::LoadU(d, out + j);
+    for (Index e = 0; e < count; ++e) {
+      sum = hn::MulAdd(hn::Mul(hn::Set(d, weights[e]), hn::LoadU(d, filters[e] + j)), hn::LoadU(d, sources[e] + j), sum);
+    }
+    hn::StoreU(sum, d, out + j);
+  }
+}
+
+void stencil_backward(Index count, const float* const* sources, float* const* dfilters, const float* weights, Index columns, const float* dout) {
+  for (Index e = 0; e < count; ++e) {
+    const V w = hn::Set(d, weights[e]);
+    float* const to = dfilters[e];
+    const float* const x = sources[e];
+    for (Index j = 0; j < columns; j += kLanes) {
+      hn::StoreU(hn::MulAdd(hn::Mul(w, hn::LoadU(d, dout + j)), hn::LoadU(d, x + j), hn::LoadU(d, to + j)), d, to + j);
+    }
+  }
+}
+
+void column_sums(Index rows, Index columns, const float* x, Index x_stride, float* out) {
+  for (Index j = 0; j < columns; j += kLanes) {
+    V sum = hn::LoadU(d, out + j);
+    for (Index r = 0; r < rows; ++r) sum = hn::Add(sum, hn::LoadU(d, x + r * x_stride + j));
+    hn::StoreU(sum, d, out + j);
+  }
+}
+
+void add(Index count, float factor, const float* x, float* y) {
+  const V f = hn::Set(d, factor);
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::MulAdd(f, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+  for (; i < count; ++i) y[i] += factor * x[i];
+}
+
+void adamw(Index count, const AdamwStep& s, float* p, const float* g, float* m, float* v) {
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const V slope = hn::LoadU(d, g + i);
+    const V first = hn::MulAdd(hn::Set(d, s.beta1), hn::LoadU(d, m + i), hn::Mul(hn::Set(d, s.rest1), slope));
+    const V second = hn::MulAdd(hn::Set(d, s.beta2), hn::LoadU(d, v + i), hn::Mul(hn::Mul(hn::Set(d, s.rest2), slope), slope));
+    hn::StoreU(first, d, m + i);
+    hn::StoreU(second, d, v + i);
+    const V below = hn::MulAdd(hn::Sqrt(second), hn::Set(d, s.root), hn::Set(d, s.epsilon));
+    const V way = hn::Div(hn::Mul(hn::Set(d, s.rate), first), below);
+    hn::StoreU(hn::Sub(hn::Mul(hn::LoadU(d, p + i), hn::Set(d, s.keep)), way), d, p + i);
+  }
+  for (; i < count; ++i) {
+    m[i] = s.beta1 * m[i] + s.rest1 * g[i];
+    v[i] = s.beta2 * v[i] + s.rest2 * g[i] * g[i];
+    p[i] = p[i] * s.keep - s.rate * m[i] / (std::sqrt(v[i]) * s.root + s.epsilon);
+  }
+}
+
+double square_sum(Index count, const float* x, const float* y) {
+  const hn::CappedTag<double, kPad / 2> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const auto lanes = static_cast<Index>(hn::Lanes(dd));
+  auto sum0 = hn::Zero(dd), sum1 = hn::Zero(dd);
+  const auto difference = [&](Index i) HWY_ATTR {
+    const auto value = hn::PromoteTo(dd, hn::LoadU(df, x + i));
+    return y != nullptr ? hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(df, y + i))) : value;
+  };
+  Index i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const auto e0 = difference(i), e1 = difference(i + lanes);
+    sum0 = hn::MulAdd(e0, e0, sum0);
+    sum1 = hn::MulAdd(e1, e1, sum1);
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(sum0, sum1)));
+  for (; i < count; ++i) {
+    const double e = static_cast<double>(x[i]) - (y != nullptr ? static_cast<double>(y[i]) : 0.0);
+    sum += e * e;
+  }
+  return sum;
+}
+
+Kernels table(std::string_view name) {
+  return {name,      gemm,   pack,    norm_stats,       norm_apply,  norm_backward, gelu, gelu_backward, aggregate, broadcast, aggregate_backward,
+          broadcast_backward, stencil, stencil_backward, column_sums, add,          adamw, square_sum};
+}
+
+}  // namespace lano::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // HWY_TARGET != HWY_SCALAR
+
+#if HWY_ONCE
+namespace lano::kernels {
+
+bool simd_kernels(Simd simd, Kernels& out) {
+  const auto has = [](std::int64_t target) { return (hwy::SupportedTargets() & target) != 0; };
+#if HWY_TARGETS & HWY_SSE4
+  if (simd == Simd::sse4 && has(HWY_SSE4)) return out = N_SSE4::table("sse4"), true;
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (simd == Simd::avx2 && has(HWY_AVX2)) return out = N_AVX2::table("avx2"), true;
+#endif
+#if HWY_TARGETS & HWY_AVX3
+  if (simd == Simd::avx512 && has(HWY_AVX3)) return out = N_AVX3::table("avx512"), true;
+#endif
+  return false;
+}
+
+}  // namespace lano::kernels
+#endif  // HWY_ONCE
