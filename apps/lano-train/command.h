@@ -5,6 +5,7 @@
 
 namespace lano::cli {
 
+void add_bench(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   add_eval(app);
   add_predict(app);
   add_experiment(app);
+  add_bench(app);
   add_system(app);
   return run_at_edge(app, argc, argv);
 }

@@ -18,6 +18,8 @@ enum class Order { hilbert, file };
 enum class Position { coordinates, reference };
 enum class Decoder { linear, mlp };
 enum class DwcSpacing { physical, index };
+// How a LANO computes: by the fused kernels where they can (float32 on the CPU), or always by plain LibTorch calls.
+enum class Engine { fused, composite };
 enum class Task { steady, autoregressive, time_conditional };
 
 struct LanoConfig {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lano_config.h"
 #include "core/shape.h"
 
 namespace lano {
@@ -24,9 +25,6 @@ struct Batch {
   std::vector<std::int64_t> counts;   // points of each packed cloud; empty where all samples are of one size
   torch::Tensor time;                 // [B] (packed: one a cloud), physical; for time_conditional models only
 };
-
-// How a LANO computes: by the fused kernels where they can (float32 on the CPU), or always by plain LibTorch calls.
-enum class Engine { fused, composite };
 
 class OperatorModel : public torch::nn::Module {
  public:

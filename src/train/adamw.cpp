@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "ops/flat.h"
 
 namespace lano {
 
@@ -15,22 +16,16 @@ void Adamw::step(std::span<float> parameters, std::span<const float> gradients, 
   ++steps_;
   const auto t = static_cast<double>(steps_);
   const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(config_.beta2, t);
-  const auto keep = static_cast<float>(1 - learning_rate * config_.weight_decay);
-  const auto b1 = static_cast<float>(beta1), c1 = static_cast<float>(1 - beta1);
-  const auto b2 = static_cast<float>(config_.beta2), c2 = static_cast<float>(1 - config_.beta2);
-  const auto rate = static_cast<float>(learning_rate / correction1);
-  const auto root = static_cast<float>(1 / std::sqrt(correction2)), epsilon = static_cast<float>(config_.epsilon);
-  float* const p = parameters.data();
-  const float* const g = gradients.data();
-  float* const m = m_.data();
-  float* const v = v_.data();
-  const auto size = static_cast<std::int64_t>(m_.size());
-#pragma omp parallel for simd schedule(static)
-  for (std::int64_t i = 0; i < size; ++i) {
-    m[i] = b1 * m[i] + c1 * g[i];
-    v[i] = b2 * v[i] + c2 * g[i] * g[i];
-    p[i] = p[i] * keep - rate * m[i] / (std::sqrt(v[i]) * root + epsilon);
-  }
+  AdamwStep step;
+  step.keep = static_cast<float>(1 - learning_rate * config_.weight_decay);
+  step.beta1 = static_cast<float>(beta1);
+  step.rest1 = static_cast<float>(1 - beta1);
+  step.beta2 = static_cast<float>(config_.beta2);
+  step.rest2 = static_cast<float>(1 - config_.beta2);
+  step.rate = static_cast<float>(learning_rate / correction1);
+  step.root = static_cast<float>(1 / std::sqrt(correction2));
+  step.epsilon = static_cast<float>(config_.epsilon);
+  adamw_step(step, parameters, gradients, m_, v_);
 }
 
 void Adamw::restore(std::int64_t steps, std::span<const float> first_moment, std::span<const float> second_moment) {
@@ -43,14 +38,10 @@ void Adamw::restore(std::int64_t steps, std::span<const float> first_moment, std
 }
 
 double clip_gradients(std::span<float> gradients, double limit) {
-  double squares = 0;
-  for (const float g : gradients) squares += static_cast<double>(g) * g;
-  const double norm = std::sqrt(squares);
+  const double norm = std::sqrt(square_sum(gradients));
   // PyTorch's form: the factor limit/(norm + 1e-6), applied where it is below one.
   const double factor = limit / (norm + 1e-6);
-  if (limit > 0 && factor < 1) {
-    for (float& g : gradients) g = static_cast<float>(g * factor);
-  }
+  if (limit > 0 && factor < 1) scale(gradients, factor);
   return norm;
 }
 

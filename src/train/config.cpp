@@ -17,6 +17,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("train.gradient_weight", c.gradient_weight, "weight of the gradient term of the loss, uniform grids only");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
+  schema.bind<Engine>("train.engine", c.engine, {{"fused", Engine::fused}, {"composite", Engine::composite}},
+                            "fused kernels, or plain LibTorch calls: the reference");
   schema.bind<Selection>("train.selection", c.selection, {{"best", Selection::best}, {"last", Selection::last}},
                          "weights kept: best on validation, or the last");
   schema.bind<ScheduleKind>("schedule.kind", c.schedule.kind,

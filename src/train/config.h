@@ -24,6 +24,7 @@ struct TrainConfig {
   double gradient_weight = 0;                 // weight of the gradient term of the loss; Darcy: 0.1
   std::int64_t rollout = 1;                   // autoregressive: steps rolled out in training, with gradients; 1: teacher forcing
   std::int64_t frames = 0;                    // time-dependent sets: learn from so many first frames, 0: all
+  Engine engine = Engine::fused;
   Selection selection = Selection::best;      // best by validation, or the last epoch's
   Scaling coordinates = Scaling::none, input = Scaling::channel, output = Scaling::channel;
 };

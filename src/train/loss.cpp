@@ -1,8 +1,11 @@
 #include "train/loss.h"
 
+#include "ops/fused_loss.h"
+
 namespace lano {
 
 torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth) {
+  if (prediction.scalar_type() == torch::kFloat32 && prediction.device().is_cpu()) return fused_relative_l2(prediction, truth);
   const torch::Tensor error = (prediction - truth).flatten(1), reference = truth.flatten(1);
   // As the metric: where the truth is zero, the plain norm of the error.
   const torch::Tensor norm = reference.norm(2, 1);

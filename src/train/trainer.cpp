@@ -65,6 +65,7 @@ class Trainer {
       shape.points = counts[counts.size() / 2];
     }
     model_ = make_model(to_json(config.lano, shape), static_cast<std::uint64_t>(config.seed));
+    model_->use_engine(config.engine);
     flat_ = std::make_unique<FlatParameters>(*model_);
     optimiser_ = std::make_unique<Adamw>(flat_->values().size(), config.optimiser);
     steps_per_epoch_ = (items() + config.batch - 1) / config.batch;

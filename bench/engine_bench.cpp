@@ -1,0 +1,237 @@
+#include "bench/engine_bench.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+
+#include "core/error.h"
+#include "kernels/tile_kernels.h"
+#include "models/operator_model.h"
+#include "train/adamw.h"
+#include "train/flat_parameters.h"
+#include "train/loss.h"
+
+namespace lano::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_of(const std::function<void()>& work) {
+  const auto start = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// The paper's model on one of its benchmarks, with random data of that shape.
+struct Problem {
+  LanoConfig config;
+  SetDescription set;
+  std::int64_t batch_size = 4;
+  std::shared_ptr<OperatorModel> model;
+  Batch batch;
+  torch::Tensor truth;
+  std::unique_ptr<FlatParameters> flat;
+  std::unique_ptr<Adamw> optimiser;
+
+  // B [ L (2NC(4C+2rC) + 8NMC) + 2N((dx+da)2C + 2C^2) ], three times that for a step; recomputation earns nothing.
+  double flops(Work work) const {
+    const auto n = static_cast<double>(set.points()), c = static_cast<double>(config.width), m = static_cast<double>(config.agents);
+    const auto l = static_cast<double>(config.layers), r = static_cast<double>(config.ffn_ratio);
+    const auto in = static_cast<double>(set.dims() + set.input_channels());
+    const double forward = static_cast<double>(batch_size) * (l * (2 * n * c * (4 * c + 2 * r * c) + 8 * n * m * c) + 2 * n * (in * 2 * c + 2 * c * c));
+    return work == Work::step ? 3 * forward : forward;
+  }
+
+  torch::Tensor forward() {
+    const torch::NoGradGuard no_grad;
+    return model->forward(batch);
+  }
+
+  // Forward, loss, backward; the gradients are in flat afterwards.
+  double gradients() {
+    flat->zero_gradients();
+    const torch::Tensor loss = relative_l2_loss(model->forward(batch), truth);
+    loss.backward();
+    return loss.item<double>();
+  }
+
+  // A whole training step with a learning rate of zero: every step is the same work.
+  void step() {
+    gradients();
+    clip_gradients(flat->gradients(), 0.1);
+    optimiser->step(flat->values(), flat->gradients(), 0.0, 0.9);
+  }
+};
+
+Problem make_problem(const BenchCase& c, Work work) {
+  Problem p;
+  const auto describe = [&](Geometry geometry, const Shape& shape, std::size_t inputs) {
+    p.set.geometry = geometry;
+    p.set.shape = shape;
+    p.set.coordinates.assign(2, {"x", "1"});
+    p.set.input.assign(inputs, {"a", "1"});
+    p.set.output.assign(1, {"u", "1"});
+    p.set.box = {0, 1, 0, 1};
+  };
+  if (c.name == "elasticity") {
+    describe(Geometry::points, {972}, 0);
+    p.config.agents = 64;
+    p.batch_size = 1;
+  } else if (c.name == "darcy") {
+    describe(Geometry::grid, {85, 85}, 1);
+  } else if (c.name == "airfoil") {
+    describe(Geometry::mesh, {221, 51}, 0);
+  } else if (c.name == "pipe") {
+    describe(Geometry::mesh, {129, 129}, 0);
+  } else {
+    fail_usage("choosing a case", "elasticity, darcy, airfoil or pipe", c.name);
+  }
+  if (c.grid > 0) describe(Geometry::grid, {c.grid, c.grid}, 1);
+  if (work == Work::forward) p.batch_size = 1;
+  if (c.batch > 0) p.batch_size = c.batch;
+  torch::manual_seed(1);
+  p.model = make_model(to_json(p.config, lano_shape(p.config, p.set)), 1);
+  p.batch.coordinates = torch::rand({p.batch_size, p.set.points(), 2});
+  p.batch.input = torch::randn({p.batch_size, p.set.points(), p.set.input_channels()});
+  if (p.set.geometry != Geometry::points) p.batch.mesh = p.set.shape;
+  p.truth = torch::randn({p.batch_size, p.set.points(), 1});
+  if (work == Work::step) {
+    p.flat = std::make_unique<FlatParameters>(*p.model);
+    p.optimiser = std::make_unique<Adamw>(p.flat->values().size(), AdamwConfig{});
+  }
+  return p;
+}
+
+void use(Problem& p, bool fused, int threads) {
+  p.model->use_engine(fused ? Engine::fused : Engine::composite);
+  at::set_num_threads(threads);
+}
+
+// Largest difference of the engines' outputs (or gradients), relative to the largest value.
+double difference(Problem& p, Work work, int threads) {
+  const auto values = [&](bool fused) {
+    use(p, fused, threads);
+    if (work == Work::forward) return p.forward();
+    p.gradients();
+    const std::span<float> g = p.flat->gradients();
+    return torch::from_blob(g.data(), {static_cast<std::int64_t>(g.size())}).clone();
+  };
+  const torch::Tensor composite = values(false), fused = values(true);
+  return ((fused - composite).abs().max() / composite.abs().max()).item<double>();
+}
+
+std::int64_t resident_high_water() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") {
+      std::int64_t kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  }
+  fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
+}
+
+}  // namespace
+
+std::vector<std::string> case_names() { return {"elasticity", "darcy", "airfoil", "pipe"}; }
+
+double sgemm_rate(int threads, int rounds) {
+  at::set_num_threads(threads);
+  static const torch::Tensor a = torch::rand({1024, 1024}), b = torch::rand({1024, 1024});
+  torch::Tensor c = torch::empty({1024, 1024});
+  const torch::NoGradGuard no_grad;
+  std::vector<double> rates;
+  for (int i = 0; i < rounds; ++i) rates.push_back(2.0 * 1024 * 1024 * 1024 / milliseconds_of([&] { torch::mm_out(c, a, b); }) / 1e6);
+  return median(rates);
+}
+
+nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads, bool with_composite, double seconds) {
+  Problem p = make_problem(bench_case, work);
+  const auto once = [&] {
+    if (work == Work::step) {
+      p.step();
+    } else {
+      p.forward();
+    }
+  };
+  nlohmann::json result{{"case", bench_case.name}, {"work", work == Work::step ? "step" : "forward"}, {"batch", p.batch_size},
+                        {"points", p.set.points()}, {"threads", threads}, {"simd", kernels::kernels().name}};
+  double apart = 0;
+  if (with_composite) {
+    apart = difference(p, work, threads);
+    if (!(apart < 1e-2)) fail("measuring the engines", "the same answer from both", std::to_string(apart) + " apart");
+  }
+  // The composite path runs with one thread too: small problems are faster there, and its best time is the peer.
+  std::vector<int> composite_threads;
+  if (with_composite) composite_threads = threads > 1 ? std::vector<int>{1, threads} : std::vector<int>{1};
+  std::vector<double> fused_ms, sgemm;
+  std::vector<std::vector<double>> composite_ms(composite_threads.size());
+  sgemm_rate(threads, 2);
+  use(p, true, threads);
+  once();
+  const auto start = Clock::now();
+  int rounds = 0;
+  for (; rounds < 3 || (rounds < 50 && std::chrono::duration<double>(Clock::now() - start).count() < seconds); ++rounds) {
+    for (int repeat = 0; repeat < 2; ++repeat) {  // sgemm and the fused engine twice a round: they are the contract
+      sgemm.push_back(sgemm_rate(threads, 3));
+      use(p, true, threads);
+      fused_ms.push_back(milliseconds_of(once));
+    }
+    for (std::size_t i = 0; i < composite_threads.size(); ++i) {
+      if (i == 0 && composite_threads.size() > 1 && rounds >= 1 && composite_ms[0][0] > 2 * composite_ms[1][0]) continue;  // hopeless
+      use(p, false, composite_threads[i]);
+      composite_ms[i].push_back(milliseconds_of(once));
+    }
+  }
+  const double fused = median(fused_ms), rate = median(sgemm), gflops = p.flops(work) / fused / 1e6;
+  result["rounds"] = rounds;
+  result["fused_ms"] = fused;
+  result["gflops"] = gflops;
+  result["sgemm_gflops"] = rate;
+  result["roofline"] = gflops / rate;
+  if (with_composite) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < composite_ms.size(); ++i) {
+      if (median(composite_ms[i]) < median(composite_ms[best])) best = i;
+    }
+    result["composite_ms"] = median(composite_ms[best]);
+    result["composite_threads"] = composite_threads[best];
+    result["speedup"] = median(composite_ms[best]) / fused;
+    result["max_rel_diff"] = apart;
+  }
+  return result;
+}
+
+std::int64_t peak_of_this_process(Work work, const BenchCase& bench_case, int threads, bool fused) {
+  Problem p = make_problem(bench_case, work);
+  use(p, fused, threads);
+  // What a process does once (thread pool, library buffers) is no memory of the call: a small twin of the problem goes first.
+  BenchCase small = bench_case;
+  small.grid = 16;
+  small.batch = 1;
+  Problem warm = make_problem(small, work);
+  use(warm, fused, threads);
+  const auto run = [&](Problem& problem) {
+    if (work == Work::step) {
+      problem.step();
+    } else {
+      problem.forward();
+    }
+  };
+  run(warm);
+  const std::int64_t before = resident_high_water();
+  run(p);
+  return resident_high_water() - before;
+}
+
+}  // namespace lano::bench

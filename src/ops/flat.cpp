@@ -1,0 +1,43 @@
+#include "ops/flat.h"
+
+#include <vector>
+
+#include "kernels/partition.h"
+
+namespace lano {
+namespace {
+
+constexpr std::int64_t kBlock = 1 << 15;
+
+std::int64_t blocks_of(std::size_t size) { return (static_cast<std::int64_t>(size) + kBlock - 1) / kBlock; }
+
+double sum_blocks(std::size_t size, const float* x, const float* y) {
+  std::vector<double> sums(static_cast<std::size_t>(blocks_of(size)));
+  kernels::parallel_for(blocks_of(size), [&](std::int64_t b, int) {
+    const std::int64_t first = b * kBlock, count = std::min(kBlock, static_cast<std::int64_t>(size) - first);
+    sums[static_cast<std::size_t>(b)] = kernels::kernels().square_sum(count, x + first, y == nullptr ? nullptr : y + first);
+  });
+  double sum = 0;
+  for (const double one : sums) sum += one;
+  return sum;
+}
+
+}  // namespace
+
+void adamw_step(const AdamwStep& step, std::span<float> parameters, std::span<const float> gradients, std::span<float> first_moment,
+                std::span<float> second_moment) {
+  kernels::parallel_for(blocks_of(parameters.size()), [&](std::int64_t b, int) {
+    const std::int64_t first = b * kBlock, count = std::min(kBlock, static_cast<std::int64_t>(parameters.size()) - first);
+    kernels::kernels().adamw(count, step, parameters.data() + first, gradients.data() + first, first_moment.data() + first, second_moment.data() + first);
+  });
+}
+
+double square_sum(std::span<const float> values) { return sum_blocks(values.size(), values.data(), nullptr); }
+
+double square_distance(std::span<const float> x, std::span<const float> y) { return sum_blocks(x.size(), x.data(), y.data()); }
+
+void scale(std::span<float> values, double factor) {
+  for (float& value : values) value = static_cast<float>(value * factor);
+}
+
+}  // namespace lano
