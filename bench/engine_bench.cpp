@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/threads.h"
 #include "kernels/tile_kernels.h"
 #include "models/operator_model.h"
 #include "train/adamw.h"
@@ -113,7 +114,7 @@ Problem make_problem(const BenchCase& c, Work work) {
 
 void use(Problem& p, bool fused, int threads) {
   p.model->use_engine(fused ? Engine::fused : Engine::composite);
-  at::set_num_threads(threads);
+  set_thread_count(threads);
 }
 
 // Largest difference of the engines' outputs (or gradients), relative to the largest value.
@@ -146,7 +147,7 @@ std::int64_t resident_high_water() {
 std::vector<std::string> case_names() { return {"elasticity", "darcy", "airfoil", "pipe"}; }
 
 double sgemm_rate(int threads, int rounds) {
-  at::set_num_threads(threads);
+  set_thread_count(threads);
   static const torch::Tensor a = torch::rand({1024, 1024}), b = torch::rand({1024, 1024});
   torch::Tensor c = torch::empty({1024, 1024});
   const torch::NoGradGuard no_grad;

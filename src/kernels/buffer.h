@@ -1,31 +1,27 @@
-// Floats on cache-line boundaries, not initialised.
+// Floats on cache-line boundaries, not initialised. Large buffers are kept when they are given back: a training step asks for
+// the same sizes again, and new pages from the system would cost several percent of it. What was not asked for in a while goes.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 namespace lano::kernels {
+
+struct GiveBackBuffer {
+  std::int64_t size = 0;
+  void operator()(float* p) const;
+};
 
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::int64_t size) : size_(size) {
-    if (size <= 0) return;
-    const std::size_t bytes = (static_cast<std::size_t>(size) * sizeof(float) + 63) / 64 * 64;
-    data_.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
-    if (data_ == nullptr) throw std::bad_alloc();
-  }
+  explicit Buffer(std::int64_t size);
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
 
  private:
-  struct Free {
-    void operator()(float* p) const { std::free(p); }
-  };
-  std::unique_ptr<float, Free> data_;
+  std::unique_ptr<float, GiveBackBuffer> data_;
   std::int64_t size_ = 0;
 };
 

@@ -197,12 +197,12 @@ class Forward {
         column = s.t;
       }
       for_tiles(unit, sample, [&](const Tile& t) {
-        float* const f = first.f + t.point * w_.cp;
+        float* const f = first.f + t.point * w_.row;
         k_.gemm({t.rows, w_.inputs, w_.ep, input_ + t.point * w_.inputs, w_.inputs, false, p_.encoder1, 0, s.wide1, w_.wide, nullptr, 0, nullptr,
                  p_.encoder1_bias, nullptr});
         k_.gelu(t.rows, w_.ep, s.wide1, w_.wide, s.wide2, w_.wide);
-        k_.gemm({t.rows, w_.e, w_.cp, s.wide2, w_.wide, false, p_.encoder2, 0, f, w_.cp, nullptr, 0, nullptr, column, nullptr});
-        k_.norm_stats(t.rows, w_.c, f, w_.cp, first.stats1 + 2 * t.point);
+        k_.gemm({t.rows, w_.e, w_.cp, s.wide2, w_.wide, false, p_.encoder2, 0, f, w_.row, nullptr, 0, nullptr, column, nullptr});
+        k_.norm_stats(t.rows, w_.c, f, w_.row, first.stats1 + 2 * t.point);
       });
     });
   }
@@ -225,13 +225,14 @@ class Forward {
     };
     fill(p_.shape.bias == Bias::outer ? b.bias1 : nullptr, state.column1);
     fill(b.bias4, state.column2);
+    for (Index i = 0; i < 2 * tape_.mp; ++i) state.logit_column1[i] = static_cast<float>(kLog2E) * state.column1[i];
   }
 
   void pool(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
     const Index chunks = tape_.mp / kPad;
-    const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
+    const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
     parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, [&](Index task, int thread) {
       Scratch& s = scratch_.of(thread);
       const auto at = static_cast<std::size_t>(task / chunks);
@@ -274,7 +275,7 @@ class Forward {
         for (Index k = box[2].begin; k < box[2].end; k += kTile) {
           const Index rows = std::min(kTile, box[2].end - k);
           const Index point = sample.first + (i * extent[1] + j) * extent[2] + k;
-          k_.norm_apply(rows, w_.cp, state.f + point * w_.cp, w_.cp, state.stats1 + 2 * point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+          k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
           k_.column_sums(rows, w_.cp, s.x, w_.row, mean);
         }
       }
@@ -295,24 +296,23 @@ class Forward {
       std::fill_n(maxima, w_.heads * mp, -std::numeric_limits<float>::infinity());
       std::fill_n(sums, w_.heads * (1 + w_.d) * mp, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
         const auto linear = [&](const float* matrix, float* to, Index stride) {
           k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
         };
-        float* const v = state.v + t.point * w_.cp;
-        linear(b.v, v, w_.cp);
-        float* const keys = state.k != nullptr ? state.k + t.point * w_.cp : s.y;
-        const Index key_stride = state.k != nullptr ? w_.cp : w_.row;
-        linear(b.k, keys, key_stride);
-        if (state.q != nullptr) linear(b.q, state.q + t.point * w_.cp, w_.cp);
+        float* const v = state.v + t.point * w_.row;
+        linear(b.v, v, w_.row);
+        float* const keys = state.k != nullptr ? state.k + t.point * w_.row : s.y;
+        linear(b.k, keys, w_.row);
+        if (state.q != nullptr) linear(b.q, state.q + t.point * w_.row, w_.row);
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
-            k_.gemm({count, w_.d, mp, keys + r * key_stride + h * w_.d, key_stride, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
-                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.column1, nullptr});
+            k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
             k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
-            k_.gemm({w_.d, count, mp, v + r * w_.cp + h * w_.d, w_.cp, true, s.logits, mp, y + h * w_.d * mp, mp, y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
+            k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp, y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
           }
         }
       });
@@ -346,7 +346,7 @@ class Forward {
         const float* const unit_sums = part(u, (w_.heads + h) * mp);
         const float* const unit_y = part(u, (2 * w_.heads + h * w_.d) * mp);
         for (Index i = 0; i < mp; ++i) {
-          share[static_cast<std::size_t>(i)] = std::exp(unit_maxima[i] - maxima[i]);
+          share[static_cast<std::size_t>(i)] = std::exp2(unit_maxima[i] - maxima[i]);
           inverse[i] += share[static_cast<std::size_t>(i)] * unit_sums[i];
         }
         for (Index d = 0; d < w_.d; ++d) {
@@ -374,49 +374,44 @@ class Forward {
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       const Geometry& g = *sample.geometry;
       for_tiles(unit, sample, [&](const Tile& t) {
-        float* const f = state.f + t.point * w_.cp;
-        const float* queries = s.y;
-        Index query_stride = w_.row;
-        if (state.q != nullptr) {
-          queries = state.q + t.point * w_.cp;
-          query_stride = w_.cp;
-        } else {
-          k_.norm_apply(t.rows, w_.cp, f, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        float* const f = state.f + t.point * w_.row;
+        const float* const queries = state.q != nullptr ? state.q + t.point * w_.row : s.y;
+        if (state.q == nullptr) {
+          k_.norm_apply(t.rows, w_.cp, f, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
           k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, b.q, 0, s.y, w_.row, nullptr, 0, nullptr, nullptr, nullptr});
         }
         const BiasRows rows = bias_rows(p_, b, g, t, s);
+        float* const z = state.z != nullptr ? state.z + t.point * w_.row : s.z;
         for (Index h = 0; h < w_.heads; ++h) {
           float* const maxima = state.maxima != nullptr ? state.maxima + h * tape_.total + t.point : s.maxima;
           float* const inverse = state.inverse != nullptr ? state.inverse + h * tape_.total + t.point : s.inverse;
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
-            k_.gemm({count, w_.d, mp, queries + r * query_stride + h * w_.d, query_stride, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
-                     0, rows.row2 == nullptr ? nullptr : rows.row2 + r, state.column2, nullptr});
+            k_.gemm({count, w_.d, mp, queries + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
+                     0, rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
             k_.broadcast(count, tape_.m, mp, s.logits, maxima + r, inverse + r);
-            k_.gemm({count, tape_.m, w_.dp, s.logits, mp, false, agents.y_ahead + h * tape_.m * w_.dp, 0, s.z + r * w_.row + h * w_.d, w_.row, nullptr, 0,
+            k_.gemm({count, tape_.m, w_.dp, s.logits, mp, false, agents.y_ahead + h * tape_.m * w_.dp, 0, z + r * w_.row + h * w_.d, w_.row, nullptr, 0,
                      nullptr, nullptr, inverse + r});
           }
         }
         if (b.filter != nullptr) {
-          const float* const values = state.v + sample.first * w_.cp;
+          const float* const values = state.v + sample.first * w_.row;
           for (Index r = 0; r < t.rows; ++r) {
             const Index count = stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s);
-            k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, s.z + r * w_.row);
+            k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, z + r * w_.row);
           }
         }
-        if (state.z != nullptr) copy_rows(t.rows, s.z, w_.row, state.z + t.point * w_.cp);
-        float* const mid = state.mid + t.point * w_.cp;
-        k_.gemm({t.rows, w_.c, w_.cp, s.z, w_.row, false, b.out, 0, mid, w_.cp, f, w_.cp, nullptr, b.out_bias, nullptr});
+        float* const mid = state.mid + t.point * w_.row;
+        k_.gemm({t.rows, w_.c, w_.cp, z, w_.row, false, b.out, 0, mid, w_.row, f, w_.row, nullptr, b.out_bias, nullptr});
         float* const stats2 = state.stats2 + 2 * t.point;
-        k_.norm_stats(t.rows, w_.c, mid, w_.cp, stats2);
-        k_.norm_apply(t.rows, w_.cp, mid, w_.cp, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
-        float* const u = state.u != nullptr ? state.u + t.point * w_.rp : s.wide1;
-        const Index u_stride = state.u != nullptr ? w_.rp : w_.wide;
-        k_.gemm({t.rows, w_.c, w_.rp, s.x, w_.row, false, b.ffn1, 0, u, u_stride, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
-        k_.gelu(t.rows, w_.rp, u, u_stride, s.wide2, w_.wide);
-        float* const next = state.next + t.point * w_.cp;
-        k_.gemm({t.rows, w_.r, w_.cp, s.wide2, w_.wide, false, b.ffn2, 0, next, w_.cp, mid, w_.cp, nullptr, b.ffn2_bias, nullptr});
-        k_.norm_stats(t.rows, w_.c, next, w_.cp, next_stats + 2 * t.point);
+        k_.norm_stats(t.rows, w_.c, mid, w_.row, stats2);
+        k_.norm_apply(t.rows, w_.cp, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
+        float* const u = state.u != nullptr ? state.u + t.point * w_.wide : s.wide1;
+        k_.gemm({t.rows, w_.c, w_.rp, s.x, w_.row, false, b.ffn1, 0, u, w_.wide, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
+        k_.gelu(t.rows, w_.rp, u, w_.wide, s.wide2, w_.wide);
+        float* const next = state.next + t.point * w_.row;
+        k_.gemm({t.rows, w_.r, w_.cp, s.wide2, w_.wide, false, b.ffn2, 0, next, w_.row, mid, w_.row, nullptr, b.ffn2_bias, nullptr});
+        k_.norm_stats(t.rows, w_.c, next, w_.row, next_stats + 2 * t.point);
       });
     });
   }
@@ -425,7 +420,7 @@ class Forward {
     const float* const f = tape_.blocks.back().next;
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       for_tiles(unit, sample, [&](const Tile& t) {
-        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
         const float* features = s.x;
         if (p_.hidden != nullptr) {
           k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.y, w_.row, nullptr, 0, nullptr, p_.hidden_bias, nullptr});
@@ -438,10 +433,6 @@ class Forward {
         }
       });
     });
-  }
-
-  void copy_rows(Index rows, const float* from, Index stride, float* to) const {
-    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.cp, from + r * stride, static_cast<std::size_t>(w_.cp) * sizeof(float));
   }
 
   const PackedWeights& p_;
@@ -467,7 +458,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   tape->mp = padded(tape->m);
   tape->partition = divide(tape->points);
   const Widths& w = p.w;
-  const std::int64_t features = tape->total * w.cp;
+  const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
     tape->memory.emplace_back(size);
     return tape->memory.back().data();
@@ -490,7 +481,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
       s.z = own(features);
       s.mid = own(features);
       s.next = f = own(features);
-      s.u = own(tape->total * w.rp);
+      s.u = own(tape->total * w.wide);
       s.stats2 = own(2 * tape->total);
       stats = own(2 * tape->total);
       s.maxima = own(w.heads * tape->total);
@@ -501,8 +492,10 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
       s.stats2 = shared_stats2;
     }
     if (p.shape.bias != Bias::none) {
-      s.column1 = own(2 * tape->mp);
+      s.column1 = own(4 * tape->mp);
       s.column2 = s.column1 + tape->mp;
+      s.logit_column1 = s.column2 + tape->mp;
+      s.logit_column2 = s.logit_column1 + tape->mp;
     }
     if (training || l == 0) {
       Carver measure;
@@ -562,7 +555,7 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
   const Shape& shape = g.stencil_shape;
   std::size_t count = 0;
   const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
-    s.sources[count] = values + row * w.cp;
+    s.sources[count] = values + row * w.row;
     s.filters[count] = filter + tap * w.cp;
     s.dfilters[count] = dfilter + tap * w.cp;
     s.weights[count] = weight;

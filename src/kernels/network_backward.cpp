@@ -68,7 +68,7 @@ class Backward {
         scratch_(p.w, tape),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
-        df_(tape.total * w_.cp), dz_(tape.total * w_.cp), dx_(tape.total * w_.cp),
+        df_(tape.total * w_.row), dz_(tape.total * w_.row), dx_(tape.total * w_.row),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
         dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
 
@@ -145,7 +145,7 @@ class Backward {
       if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const d = doutput_ + t.point * w_.outputs;
-        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
         for (Index r = 0; r < t.rows; ++r) {
           for (Index o = 0; o < w_.outputs; ++o) sums[slots_.decoder_bias + o] += d[r * w_.outputs + o];
         }
@@ -160,10 +160,10 @@ class Backward {
         } else {
           weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.x, w_.row, w_.cp, sums + slots_.decoder, begin);
         }
-        float* const df = df_.data() + t.point * w_.cp;
-        std::fill_n(df, t.rows * w_.cp, 0.0f);
-        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.cp, w_.cp, tape_.last_stats + 2 * t.point, p_.norm_gain,
-                         p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.cp, sums + slots_.end_gain, sums + slots_.end_shift);
+        float* const df = df_.data() + t.point * w_.row;
+        std::fill_n(df, t.rows * w_.row, 0.0f);
+        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain,
+                         p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.row, sums + slots_.end_gain, sums + slots_.end_shift);
         begin = false;
       });
     });
@@ -186,51 +186,51 @@ class Backward {
       float* const da = da_of(u);
       bool first = true;
       for_tiles(unit, sample, [&](const Tile& t) {
-        float* const df = df_.data() + t.point * w_.cp;
-        const float* const mid = state.mid + t.point * w_.cp;
+        float* const df = df_.data() + t.point * w_.row;
+        const float* const mid = state.mid + t.point * w_.row;
         const float* const stats2 = state.stats2 + 2 * t.point;
         // Feed-forward: wide1 = d(before GELU), wide2 = GELU.
-        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.ffn2_bias);
-        linear(t.rows, w_.c, w_.rp, df, w_.cp, b.ffn2_back, s.wide1, w_.wide);
-        k_.gelu_backward(t.rows, w_.rp, state.u + t.point * w_.rp, w_.rp, s.wide2, w_.wide, s.wide1, w_.wide);
-        weight_gradient(t.rows, df, w_.cp, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
-        k_.norm_apply(t.rows, w_.cp, mid, w_.cp, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
+        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.ffn2_bias);
+        linear(t.rows, w_.c, w_.rp, df, w_.row, b.ffn2_back, s.wide1, w_.wide);
+        k_.gelu_backward(t.rows, w_.rp, state.u + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
+        weight_gradient(t.rows, df, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+        k_.norm_apply(t.rows, w_.cp, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
         weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
         k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
         linear(t.rows, w_.r, w_.cp, s.wide1, w_.wide, b.ffn1_back, s.y, w_.row);
-        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.cp, stats2, b.norm2_gain, s.y, w_.row, df, w_.cp, sums + slots_.norm2_gain, sums + slots_.norm2_shift);
+        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row, sums + slots_.norm2_gain, sums + slots_.norm2_shift);
         // Output projection.
-        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.out_bias);
-        weight_gradient(t.rows, df, w_.cp, w_.c, state.z + t.point * w_.cp, w_.cp, w_.cp, sums + slots_.out, begin);
-        float* const dz = dz_.data() + t.point * w_.cp;
-        linear(t.rows, w_.c, w_.cp, df, w_.cp, b.out_back, dz, w_.cp);
+        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.out_bias);
+        weight_gradient(t.rows, df, w_.row, w_.c, state.z + t.point * w_.row, w_.row, w_.cp, sums + slots_.out, begin);
+        float* const dz = dz_.data() + t.point * w_.row;
+        linear(t.rows, w_.c, w_.cp, df, w_.row, b.out_back, dz, w_.row);
         // Softmax over agents.
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
-        const float* const queries = state.q + t.point * w_.cp;
+        const float* const queries = state.q + t.point * w_.row;
+        float* const dq = dx_.data() + t.point * w_.row;
         std::fill_n(s.drow, kTile, 0.0f);
         for (Index h = 0; h < w_.heads; ++h) {
           float* const head_dy = dy + h * w_.d * mp;
           float* const head_da = da + h * w_.d * mp;
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
-            const float* const q = queries + r * w_.cp + h * w_.d;
-            const float* const dout = dz + r * w_.cp + h * w_.d;
+            const float* const q = queries + r * w_.row + h * w_.d;
+            const float* const dout = dz + r * w_.row + h * w_.d;
             const bool clear = first && r == 0;
-            k_.gemm({count, w_.d, mp, q, w_.cp, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
-                     rows.row2 == nullptr ? nullptr : rows.row2 + r, state.column2, nullptr});
-            linear(count, w_.d, mp, dout, w_.cp, agents.y_back + h * w_.d * mp, s.dlogits, mp);
+            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
+            linear(count, w_.d, mp, dout, w_.row, agents.y_back + h * w_.d * mp, s.dlogits, mp);
             k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
                                   state.inverse + h * tape_.total + t.point + r, rows.row2 == nullptr ? nullptr : state.column2, s.drow + r);
-            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, s.t + r * w_.row + h * w_.d, w_.row);
-            weight_gradient(count, dout, w_.cp, w_.d, s.logits, mp, mp, head_dy, clear);
-            weight_gradient(count, q, w_.cp, w_.d, s.dlogits, mp, mp, head_da, clear);
+            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dq + r * w_.row + h * w_.d, w_.row);
+            weight_gradient(count, dout, w_.row, w_.d, s.logits, mp, mp, head_dy, clear);
+            weight_gradient(count, q, w_.row, w_.d, s.dlogits, mp, mp, head_da, clear);
             if (state.column2 != nullptr) column_gradient(count, s.dlogits, rows.row2 == nullptr ? nullptr : rows.row2 + r, sums + slots_.column2);
           }
         }
         if (rows.row2 != nullptr) {
           interpolate_back(sample.geometry->at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias3);
         }
-        copy_rows(t.rows, s.t, dx_.data() + t.point * w_.cp);
         begin = first = false;
       });
     });
@@ -276,18 +276,18 @@ class Backward {
       const Geometry& geometry = *sample.geometry;
       float* const da = da_of(u);
       for_tiles(unit, sample, [&](const Tile& t) {
-        const float* const keys = state.k + t.point * w_.cp;
-        const float* const v = state.v + t.point * w_.cp;
-        float* const dx = dx_.data() + t.point * w_.cp;  // holds dQ
+        const float* const keys = state.k + t.point * w_.row;
+        const float* const v = state.v + t.point * w_.row;
+        float* const dx = dx_.data() + t.point * w_.row;  // holds dQ
         float* const dk = s.y;
         float* const dv = s.z;
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
           for (Index r = 0; r < t.rows; ++r) {
-            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.cp, b.filter, nullptr, s);
+            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter, nullptr, s);
             k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
-            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.cp, b.filter, sums + slots_.filter, s);
-            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp, dz_.data() + (t.point + r) * w_.cp);
+            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter, sums + slots_.filter, s);
+            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp, dz_.data() + (t.point + r) * w_.row);
           }
         }
         const BiasRows rows = bias_rows(p_, b, geometry, t, s);
@@ -295,25 +295,25 @@ class Backward {
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
-            const float* const head_k = keys + r * w_.cp + h * w_.d;
-            k_.gemm({count, w_.d, mp, head_k, w_.cp, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
-                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.column1, nullptr});
-            linear(count, w_.d, mp, v + r * w_.cp + h * w_.d, w_.cp, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
+            const float* const head_k = keys + r * w_.row + h * w_.d;
+            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
+            linear(count, w_.d, mp, v + r * w_.row + h * w_.d, w_.row, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
             k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp, g.delta + h * mp, state.column1,
                                   s.drow + r);
             float* const head_dv = dv + r * w_.row + h * w_.d;
             linear(count, m, w_.dp, s.logits, mp, g.dy_back + h * m * w_.dp, head_dv, w_.row, head_dv);
             linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dk + r * w_.row + h * w_.d, w_.row);
-            weight_gradient(count, head_k, w_.cp, w_.d, s.dlogits, mp, mp, da + h * w_.d * mp, false);
+            weight_gradient(count, head_k, w_.row, w_.d, s.dlogits, mp, mp, da + h * w_.d * mp, false);
             if (p_.shape.bias == Bias::outer) column_gradient(count, s.dlogits, rows.row1 + r, sums + slots_.column1);
           }
         }
         if (rows.row1 != nullptr) interpolate_back(geometry.at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias2);
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
-        weight_gradient(t.rows, dx, w_.cp, w_.c, s.x, w_.row, w_.cp, sums + slots_.q, begin);
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        weight_gradient(t.rows, dx, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.q, begin);
         weight_gradient(t.rows, dk, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.k, begin);
         weight_gradient(t.rows, dv, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.v, begin);
-        linear(t.rows, w_.c, w_.cp, dx, w_.cp, b.q_back, s.t, w_.row);
+        linear(t.rows, w_.c, w_.cp, dx, w_.row, b.q_back, s.t, w_.row);
         linear(t.rows, w_.c, w_.cp, dk, w_.row, b.k_back, s.t, w_.row, s.t);
         linear(t.rows, w_.c, w_.cp, dv, w_.row, b.v_back, s.t, w_.row, s.t);
         copy_rows(t.rows, s.t, dx);
@@ -348,10 +348,10 @@ class Backward {
     for_groups([&](Index, const Unit& unit, const Sample& sample, float* sums, bool, Scratch&) {
       const SampleGradients g = of_sample(unit.sample);
       for_tiles(unit, sample, [&](const Tile& t) {
-        float* const dx = dx_.data() + t.point * w_.cp;
-        for (Index r = 0; b.latent == nullptr && r < t.rows; ++r) spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.cp);
-        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.cp, w_.cp, state.stats1 + 2 * t.point, b.norm1_gain, dx, w_.cp,
-                         df_.data() + t.point * w_.cp, w_.cp, sums + slots_.norm1_gain, sums + slots_.norm1_shift);
+        float* const dx = dx_.data() + t.point * w_.row;
+        for (Index r = 0; b.latent == nullptr && r < t.rows; ++r) spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.row);
+        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, dx, w_.row,
+                         df_.data() + t.point * w_.row, w_.row, sums + slots_.norm1_gain, sums + slots_.norm1_shift);
       });
     });
   }
@@ -378,17 +378,17 @@ class Backward {
       float* const dtime = dtime_ == nullptr ? nullptr : dtime_units_.data() + u * w_.cp;
       if (dtime != nullptr) std::fill_n(dtime, w_.cp, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
-        const float* const df = df_.data() + t.point * w_.cp;
+        const float* const df = df_.data() + t.point * w_.row;
         const float* const input = input_ + t.point * w_.inputs;
         for (Index r = 0; r < t.rows; ++r) {
           std::memcpy(s.input + r * w_.ip, input + r * w_.inputs, static_cast<std::size_t>(w_.inputs) * sizeof(float));
         }
         k_.gemm({t.rows, w_.inputs, w_.ep, input, w_.inputs, false, p_.encoder1, 0, s.wide3, w_.wide, nullptr, 0, nullptr, p_.encoder1_bias, nullptr});
-        linear(t.rows, w_.c, w_.ep, df, w_.cp, p_.encoder2_back, s.wide1, w_.wide);
+        linear(t.rows, w_.c, w_.ep, df, w_.row, p_.encoder2_back, s.wide1, w_.wide);
         k_.gelu_backward(t.rows, w_.ep, s.wide3, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
-        weight_gradient(t.rows, df, w_.cp, w_.c, s.wide2, w_.wide, w_.ep, sums + slots_.encoder2, begin);
-        k_.column_sums(t.rows, w_.cp, df, w_.cp, sums + slots_.encoder_bias);
-        if (dtime != nullptr) k_.column_sums(t.rows, w_.cp, df, w_.cp, dtime);
+        weight_gradient(t.rows, df, w_.row, w_.c, s.wide2, w_.wide, w_.ep, sums + slots_.encoder2, begin);
+        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.encoder_bias);
+        if (dtime != nullptr) k_.column_sums(t.rows, w_.cp, df, w_.row, dtime);
         weight_gradient(t.rows, s.wide1, w_.wide, w_.e, s.input, w_.ip, w_.ip, sums + slots_.encoder1, begin);
         k_.column_sums(t.rows, w_.ep, s.wide1, w_.wide, sums + slots_.encoder1_bias);
         if (dinput_ != nullptr) {
@@ -506,7 +506,7 @@ class Backward {
   }
 
   void copy_rows(Index rows, const float* from, float* to) const {
-    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.cp, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
+    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.row, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
   }
 
   const PackedWeights& p_;

@@ -10,11 +10,14 @@
 
 namespace lano::kernels {
 
+constexpr double kLog2E = 1.44269504088896340736;
 constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head are in the first-level cache together
 
 struct Widths {
   std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps;  // p: padded; r = rC, e = 2C
-  std::int64_t row, wide;  // strides of tiles of width C, and of rC or 2C: a vector longer, as heads overrun their columns
+  // Strides of a row of C values, and of rC or 2C: a vector longer, as heads overrun their columns, and because rows a power of
+  // two apart would share few sets of the cache.
+  std::int64_t row, wide;
 };
 
 // Matrices for Kernels::gemm: ahead b(k,j) = W[j][k], back b(k,j) = W[k][j].
@@ -42,7 +45,7 @@ struct PackedWeights {
 struct AgentState {
   float* pooled;    // [M, Cp] mean of LN(f) over the patch
   float* a;         // [M, Cp] the tokens
-  float* a_ahead;   // [H] packed, depth D, columns Mp, with 1/sqrt(D)
+  float* a_ahead;   // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
   float* a_back;    // [H] packed, depth M, columns Dp, with 1/sqrt(D)
   float* maxima;    // [H, Mp] of the aggregation
   float* inverse;   // [H, Mp]
@@ -53,12 +56,13 @@ struct AgentState {
 
 // The activations of one block. Prediction keeps f and v only: one buffer in, mid and out, the others null.
 struct BlockState {
-  float *f, *mid, *next;     // [P, Cp]
-  float *q, *k, *v, *z;      // [P, Cp]; z: what enters the output projection
-  float *u;                  // [P, Rp] before the GELU
+  float *f, *mid, *next;     // [P, row]
+  float *q, *k, *v, *z;      // [P, row]; z: what enters the output projection
+  float *u;                  // [P, wide] before the GELU
   float *stats1, *stats2;    // [P, 2]
   float *maxima, *inverse;   // [H, P] of the broadcast
   float *column1, *column2;  // [Mp] the agents' side of the logit biases, null without
+  float *logit_column1, *logit_column2;  // the same times log2(e)
   std::vector<AgentState> agents;
 };
 

@@ -96,9 +96,9 @@ void aggregate(Index rows, Index columns, T* logits, T* maxima, T* sums, Index d
   for (Index m = 0; m < columns; ++m) {
     T most = maxima[m];
     for (Index r = 0; r < rows; ++r) most = std::max(most, logits[r * columns + m]);
-    const T factor = maxima[m] == most ? T{1} : std::exp(maxima[m] - most);
+    const T factor = maxima[m] == most ? T{1} : std::exp2(maxima[m] - most);
     T sum = sums[m] * factor;
-    for (Index r = 0; r < rows; ++r) sum += logits[r * columns + m] = std::exp(logits[r * columns + m] - most);
+    for (Index r = 0; r < rows; ++r) sum += logits[r * columns + m] = std::exp2(logits[r * columns + m] - most);
     for (Index d = 0; d < depth; ++d) y[d * columns + m] *= factor;
     maxima[m] = most;
     sums[m] = sum;
@@ -111,7 +111,7 @@ void broadcast(Index rows, Index agents, Index columns, T* logits, T* maxima, T*
     T* const p = logits + r * columns;
     T most = p[0], sum{0};
     for (Index m = 1; m < agents; ++m) most = std::max(most, p[m]);
-    for (Index m = 0; m < agents; ++m) sum += p[m] = std::exp(p[m] - most);
+    for (Index m = 0; m < agents; ++m) sum += p[m] = std::exp2(p[m] - most);
     for (Index m = agents; m < columns; ++m) p[m] = 0;
     maxima[r] = most;
     inverse[r] = T{1} / sum;
@@ -126,7 +126,7 @@ void aggregate_backward(Index rows, Index columns, T* logits, T* dp, const T* ma
     for (Index m = 0; m < columns; ++m) {
       T& p = logits[r * columns + m];
       T& d = dp[r * columns + m];
-      p = std::exp(p - maxima[m]) * inverse[m];
+      p = std::exp2(p - maxima[m]) * inverse[m];
       d = p * (d - delta[m]);
       if (column) sum += d * column[m];
     }
@@ -142,7 +142,7 @@ void broadcast_backward(Index rows, Index agents, Index columns, T* logits, T* d
     T* const d = dp + r * columns;
     T delta{0}, sum{0};
     for (Index m = 0; m < columns; ++m) {
-      p[m] = m < agents ? std::exp(p[m] - maxima[r]) * inverse[r] : T{0};
+      p[m] = m < agents ? std::exp2(p[m] - maxima[r]) * inverse[r] : T{0};
       delta += p[m] * d[m];
     }
     for (Index m = 0; m < columns; ++m) {

@@ -141,30 +141,28 @@ void pack(const Packing& p) {
   }
 }
 
-// exp(x) for x <= 0 to 1e-7, zero below -80: such a share of a softmax is nothing, and products of it would be denormal.
-HWY_INLINE V exp_below(V x) {
-  const V low = hn::Set(d, -80.0f);
-  const V y = hn::Max(x, low);
-  const auto n = hn::NearestInt(hn::Mul(y, hn::Set(d, 1.44269504f)));
-  const V whole = hn::ConvertTo(d, n);
-  V r = hn::NegMulAdd(whole, hn::Set(d, 0.693359375f), y);
-  r = hn::NegMulAdd(whole, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 1.383683785e-03f);
-  p = hn::MulAdd(p, r, hn::Set(d, 8.374822093e-03f));
-  p = hn::MulAdd(p, r, hn::Set(d, 4.166822605e-02f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.666642010e-01f));
-  p = hn::MulAdd(p, r, hn::Set(d, 4.999999208e-01f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.000000036e+00f));
+// 2^x for x <= 0 to a rounding or so; below -126 it stays at 2^-126, which is nothing beside a maximum of one. Adding 1.5 2^23
+// leaves the nearest whole number in the low bits, ready to be added to the exponent. NaN stays NaN.
+HWY_INLINE V exp2_below(V x) {
+  const V y = hn::Max(hn::Set(d, -126.0f), x);
+  const V shift = hn::Set(d, 12582912.0f);
+  const V moved = hn::Add(y, shift);
+  const V r = hn::Sub(y, hn::Sub(moved, shift));
+  V p = hn::Set(d, 1.534581177e-04f);
+  p = hn::MulAdd(p, r, hn::Set(d, 1.339993122e-03f));
+  p = hn::MulAdd(p, r, hn::Set(d, 9.618488958e-03f));
+  p = hn::MulAdd(p, r, hn::Set(d, 5.550328777e-02f));
+  p = hn::MulAdd(p, r, hn::Set(d, 2.402264689e-01f));
+  p = hn::MulAdd(p, r, hn::Set(d, 6.931472057e-01f));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
   const hn::RebindToSigned<D> di;
-  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
-  return hn::IfThenElseZero(hn::Ge(x, low), hn::Mul(p, power));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, moved))));
 }
 
 // Phi(x), the normal distribution, and exp(-x^2/2): Phi(-|x|) = exp(-x^2/2) erfcx(|x|/sqrt 2) / 2, where erfcx is a
 // polynomial fitted for least absolute error of Phi (9e-9 before rounding).
 HWY_INLINE V normal(V x, V& bell) {
-  bell = exp_below(hn::Mul(hn::Mul(x, x), hn::Set(d, -0.5f)));
+  bell = exp2_below(hn::Mul(hn::Mul(x, hn::Set(d, -0.72134752f)), x));
   const V y = hn::Min(hn::Mul(hn::Abs(x), hn::Set(d, 0.70710678f)), hn::Set(d, 4.3f));
   V p = hn::Set(d, 7.492288562e-06f);
   p = hn::MulAdd(p, y, hn::Set(d, -1.451477104e-04f));
@@ -272,48 +270,98 @@ void gelu_backward(Index rows, Index columns, const float* x, Index x_stride, fl
   }
 }
 
-void aggregate(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
-  for (Index m = 0; m < columns; m += kLanes) {
-    const V before = hn::LoadU(d, maxima + m);
-    V most = before;
-    for (Index r = 0; r < rows; ++r) most = hn::Max(most, hn::LoadU(d, logits + r * columns + m));
-    const V factor = exp_below(hn::Sub(before, most));
-    V sum = hn::Mul(hn::LoadU(d, sums + m), factor);
-    for (Index r = 0; r < rows; ++r) {
-      float* const at = logits + r * columns + m;
-      const V p = exp_below(hn::Sub(hn::LoadU(d, at), most));
+// Several independent chains at once hide the latency of maxima and sums.
+template <int NV>
+HWY_INLINE void aggregate_columns(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
+  V before[NV], most[NV], factor[NV], sum[NV];
+#pragma GCC unroll 4
+  for (int v = 0; v < NV; ++v) most[v] = before[v] = hn::LoadU(d, maxima + v * kLanes);
+  for (Index r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) most[v] = hn::Max(most[v], hn::LoadU(d, logits + r * columns + v * kLanes));
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < NV; ++v) {
+    factor[v] = exp2_below(hn::Sub(before[v], most[v]));
+    sum[v] = hn::Mul(hn::LoadU(d, sums + v * kLanes), factor[v]);
+  }
+  for (Index r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) {
+      float* const at = logits + r * columns + v * kLanes;
+      const V p = exp2_below(hn::Sub(hn::LoadU(d, at), most[v]));
       hn::StoreU(p, d, at);
-      sum = hn::Add(sum, p);
+      sum[v] = hn::Add(sum[v], p);
     }
-    for (Index k = 0; k < depth; ++k) hn::StoreU(hn::Mul(hn::LoadU(d, y + k * columns + m), factor), d, y + k * columns + m);
-    hn::StoreU(most, d, maxima + m);
-    hn::StoreU(sum, d, sums + m);
+  }
+  for (Index k = 0; k < depth; ++k) {
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) {
+      float* const at = y + k * columns + v * kLanes;
+      hn::StoreU(hn::Mul(hn::LoadU(d, at), factor[v]), d, at);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < NV; ++v) {
+    hn::StoreU(most[v], d, maxima + v * kLanes);
+    hn::StoreU(sum[v], d, sums + v * kLanes);
+  }
+}
+
+void aggregate(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
+  constexpr Index kStep = 4 * kLanes;
+  Index m = 0;
+  for (; m + kStep <= columns; m += kStep) aggregate_columns<4>(rows, columns, logits + m, maxima + m, sums + m, depth, y + m);
+  for (; m < columns; m += kLanes) aggregate_columns<1>(rows, columns, logits + m, maxima + m, sums + m, depth, y + m);
+}
+
+// R rows at once, for the same reason.
+template <int R>
+HWY_INLINE void broadcast_rows(Index agents, Index columns, float* logits, float* maxima, float* inverse) {
+  const Index whole = agents / kLanes * kLanes;
+  const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
+  const V least = hn::Set(d, -std::numeric_limits<float>::infinity());
+  V most[R], sum[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    most[r] = least;
+    sum[r] = hn::Zero(d);
+  }
+  for (Index m = 0; m < whole; m += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) most[r] = hn::Max(most[r], hn::LoadU(d, logits + r * columns + m));
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    if (whole < agents) most[r] = hn::Max(most[r], hn::IfThenElse(rest, hn::LoadU(d, logits + r * columns + whole), least));
+    most[r] = hn::MaxOfLanes(d, most[r]);
+  }
+  for (Index m = 0; m < whole; m += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      float* const at = logits + r * columns + m;
+      const V e = exp2_below(hn::Sub(hn::LoadU(d, at), most[r]));
+      hn::StoreU(e, d, at);
+      sum[r] = hn::Add(sum[r], e);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    if (whole < agents) {
+      float* const at = logits + r * columns + whole;
+      const V e = hn::IfThenElseZero(rest, exp2_below(hn::Sub(hn::LoadU(d, at), most[r])));
+      hn::StoreU(e, d, at);
+      sum[r] = hn::Add(sum[r], e);
+    }
+    maxima[r] = hn::GetLane(most[r]);
+    inverse[r] = 1.0f / sum_of(sum[r]);
   }
 }
 
 void broadcast(Index rows, Index agents, Index columns, float* logits, float* maxima, float* inverse) {
-  const Index whole = agents / kLanes * kLanes;
-  const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
-  const V least = hn::Set(d, -std::numeric_limits<float>::infinity());
-  for (Index r = 0; r < rows; ++r) {
-    float* const p = logits + r * columns;
-    V most = least, sum = hn::Zero(d);
-    for (Index m = 0; m < whole; m += kLanes) most = hn::Max(most, hn::LoadU(d, p + m));
-    if (whole < agents) most = hn::Max(most, hn::IfThenElse(rest, hn::LoadU(d, p + whole), least));
-    most = hn::MaxOfLanes(d, most);
-    for (Index m = 0; m < whole; m += kLanes) {
-      const V e = exp_below(hn::Sub(hn::LoadU(d, p + m), most));
-      hn::StoreU(e, d, p + m);
-      sum = hn::Add(sum, e);
-    }
-    if (whole < agents) {
-      const V e = hn::IfThenElseZero(rest, exp_below(hn::Sub(hn::LoadU(d, p + whole), most)));
-      hn::StoreU(e, d, p + whole);
-      sum = hn::Add(sum, e);
-    }
-    maxima[r] = hn::GetLane(most);
-    inverse[r] = 1.0f / sum_of(sum);
-  }
+  Index r = 0;
+  for (; r + 4 <= rows; r += 4) broadcast_rows<4>(agents, columns, logits + r * columns, maxima + r, inverse + r);
+  for (; r < rows; ++r) broadcast_rows<1>(agents, columns, logits + r * columns, maxima + r, inverse + r);
 }
 
 void aggregate_backward(Index rows, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
@@ -323,7 +371,7 @@ void aggregate_backward(Index rows, Index columns, float* logits, float* dp, con
     for (Index m = 0; m < columns; m += kLanes) {
       float* const at = logits + r * columns + m;
       float* const slope = dp + r * columns + m;
-      const V p = hn::Mul(exp_below(hn::Sub(hn::LoadU(d, at), hn::LoadU(d, maxima + m))), hn::LoadU(d, inverse + m));
+      const V p = hn::Mul(exp2_below(hn::Sub(hn::LoadU(d, at), hn::LoadU(d, maxima + m))), hn::LoadU(d, inverse + m));
       hn::StoreU(p, d, at);
       const V ds = hn::Mul(p, hn::Sub(hn::LoadU(d, slope), hn::LoadU(d, delta + m)));
       hn::StoreU(ds, d, slope);
@@ -333,28 +381,53 @@ void aggregate_backward(Index rows, Index columns, float* logits, float* dp, con
   }
 }
 
-void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
-                        const float* column, float* drow) {
+template <int R>
+HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
+                                        const float* column, float* drow) {
   const Index whole = agents / kLanes * kLanes;
   const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
-  for (Index r = 0; r < rows; ++r) {
-    float* const p = logits + r * columns;
-    float* const slope = dp + r * columns;
-    const V most = hn::Set(d, maxima[r]), share = hn::Set(d, inverse[r]);
-    V along = hn::Zero(d), sum = hn::Zero(d);
-    for (Index m = 0; m < agents; m += kLanes) {
-      V e = hn::Mul(exp_below(hn::Sub(hn::LoadU(d, p + m), most)), share);
+  V most[R], share[R], along[R], sum[R];
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) {
+    most[r] = hn::Set(d, maxima[r]);
+    share[r] = hn::Set(d, inverse[r]);
+    along[r] = sum[r] = hn::Zero(d);
+  }
+  for (Index m = 0; m < agents; m += kLanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      float* const at = logits + r * columns + m;
+      V e = hn::Mul(exp2_below(hn::Sub(hn::LoadU(d, at), most[r])), share[r]);
       if (m == whole) e = hn::IfThenElseZero(rest, e);
-      hn::StoreU(e, d, p + m);
-      along = hn::MulAdd(e, hn::LoadU(d, slope + m), along);
+      hn::StoreU(e, d, at);
+      along[r] = hn::MulAdd(e, hn::LoadU(d, dp + r * columns + m), along[r]);
     }
-    const V delta = hn::SumOfLanes(d, along);
-    for (Index m = 0; m < agents; m += kLanes) {
-      const V ds = hn::Mul(hn::LoadU(d, p + m), hn::Sub(hn::LoadU(d, slope + m), delta));
-      hn::StoreU(ds, d, slope + m);
-      if (column != nullptr) sum = hn::MulAdd(ds, hn::LoadU(d, column + m), sum);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) along[r] = hn::SumOfLanes(d, along[r]);
+  for (Index m = 0; m < agents; m += kLanes) {
+    const V beside = column != nullptr ? hn::LoadU(d, column + m) : hn::Zero(d);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      float* const slope = dp + r * columns + m;
+      const V ds = hn::Mul(hn::LoadU(d, logits + r * columns + m), hn::Sub(hn::LoadU(d, slope), along[r]));
+      hn::StoreU(ds, d, slope);
+      sum[r] = hn::MulAdd(ds, beside, sum[r]);
     }
-    if (column != nullptr) drow[r] += sum_of(sum);
+  }
+  if (column == nullptr) return;
+#pragma GCC unroll 4
+  for (int r = 0; r < R; ++r) drow[r] += sum_of(sum[r]);
+}
+
+void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
+                        const float* column, float* drow) {
+  Index r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    broadcast_backward_rows<4>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column, drow + r);
+  }
+  for (; r < rows; ++r) {
+    broadcast_backward_rows<1>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column, drow + r);
   }
 }
 

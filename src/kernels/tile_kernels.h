@@ -72,16 +72,18 @@ struct Kernels {
   void (*gelu_backward)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* y,
                         std::int64_t y_stride, float* d, std::int64_t d_stride);
 
-  // One tile of the aggregation of a head: logits [rows, columns = agents] become exp(logit - maximum), with the running
+  // Logits are to the base two: those of the model times log2(e).
+  // One tile of the aggregation of a head: logits [rows, columns = agents] become 2^(logit - maximum), with the running
   // maxima and sums of each agent carried on, and what was gathered before, y [depth, columns], scaled to the new maxima.
   void (*aggregate)(std::int64_t rows, std::int64_t columns, float* logits, float* maxima, float* sums, std::int64_t depth, float* y);
-  // logits [rows, agents of columns] become exp(logit - row maximum); inverse[r] = 1 / row sum.
+  // logits [rows, agents of columns] become 2^(logit - row maximum); inverse[r] = 1 / row sum.
   void (*broadcast)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* maxima, float* inverse);
-  // p = exp(logits - maxima[m]) inverse[m] replaces logits; dp becomes dlogits = p (dp - delta[m]);
+  // p = 2^(logits - maxima[m]) inverse[m] replaces logits; dp becomes p (dp - delta[m]),
+  // the slope of the model's own logits;
   // drow[r] += sum_m dlogits column[m], where column is given.
   void (*aggregate_backward)(std::int64_t rows, std::int64_t columns, float* logits, float* dp, const float* maxima,
                              const float* inverse, const float* delta, const float* column, float* drow);
-  // The same for rows: p = exp(logits - maxima[r]) inverse[r], delta[r] = sum_m p dp.
+  // The same for rows: p = 2^(logits - maxima[r]) inverse[r], delta[r] = sum_m p dp.
   void (*broadcast_backward)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* dp,
                              const float* maxima, const float* inverse, const float* column, float* drow);
 
