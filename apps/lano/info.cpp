@@ -9,6 +9,7 @@
 #include "core/threads.h"
 #include "core/version.h"
 #include "data/dataset.h"
+#include "kernels/tile_kernels.h"
 #include "runtime/model_file.h"
 
 namespace lano::cli {
@@ -49,6 +50,9 @@ void print_model(const std::string& path) {
 
 void print_system() {
   fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
+  std::string available;
+  for (const kernels::Simd simd : kernels::available_simd()) available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
+  fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", kernels::kernels().name, available);
   const auto self = std::filesystem::read_symlink("/proc/self/exe");
   const std::string program = (self.parent_path() / "lano-train").string();
   if (!std::filesystem::exists(program)) {

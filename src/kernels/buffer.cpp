@@ -13,10 +13,7 @@ namespace {
 constexpr std::int64_t kLarge = 1 << 20;     // floats: 4 MB
 constexpr std::uint64_t kPatience = 2048;    // requests a kept buffer waits for
 
-std::size_t bytes_of(std::int64_t size) {
-  const std::size_t unit = size >= kLarge ? std::size_t{1} << 21 : 64;  // whole huge pages
-  return (static_cast<std::size_t>(size) * sizeof(float) + unit - 1) / unit * unit;
-}
+constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 class Kept {
  public:
@@ -65,9 +62,10 @@ Buffer::Buffer(std::int64_t size) : size_(size) {
   if (size <= 0) return;
   float* memory = size >= kLarge ? kept().take(size) : nullptr;
   if (memory == nullptr) {
-    const std::size_t bytes = bytes_of(size);
-    memory = static_cast<float*>(std::aligned_alloc(size >= kLarge ? std::size_t{1} << 21 : 64, bytes));
-    if (memory == nullptr) throw std::bad_alloc();
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(float);
+    void* found = nullptr;
+    if (::posix_memalign(&found, size >= kLarge ? kHugePage : 64, bytes) != 0) throw std::bad_alloc();
+    memory = static_cast<float*>(found);
     if (size >= kLarge) ::madvise(memory, bytes, MADV_HUGEPAGE);  // advice only: no matter if it is not taken
   }
   data_ = std::unique_ptr<float, GiveBackBuffer>(memory, GiveBackBuffer{size});

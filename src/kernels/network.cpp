@@ -456,7 +456,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   }
   tape->m = samples[0].geometry->agents;
   tape->mp = padded(tape->m);
-  tape->partition = divide(tape->points);
+  tape->partition = divide(tape->points, training ? 240 : 480);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
@@ -464,8 +464,8 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     return tape->memory.back().data();
   };
   tape->blocks.resize(p.blocks.size());
-  float* f = own(features);
-  float* const shared_v = training ? nullptr : own(features);
+  float* f = own(training ? features : 2 * features);
+  float* const shared_v = training ? nullptr : f + features;
   float* stats = own(2 * tape->total);
   float* const shared_stats2 = training ? nullptr : own(2 * tape->total);
   std::vector<AgentState> shared_agents;

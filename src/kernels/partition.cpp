@@ -6,14 +6,13 @@ namespace lano::kernels {
 namespace {
 
 constexpr std::int64_t kGroups = 64;        // enough for many cores; each costs one copy of a block's gradients
-constexpr std::int64_t kSmallest = 240;     // points of a unit worth a thread of its own
 
 }  // namespace
 
-Partition divide(const std::vector<std::int64_t>& points) {
+Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest) {
   std::int64_t total = 0;
   for (const std::int64_t n : points) total += n;
-  const std::int64_t wanted = std::max(kSmallest, (total + kGroups - 1) / kGroups);
+  const std::int64_t wanted = std::max(smallest, (total + kGroups - 1) / kGroups);
   Partition p;
   for (std::size_t s = 0; s < points.size(); ++s) {
     p.first_unit.push_back(static_cast<std::int64_t>(p.units.size()));

@@ -38,53 +38,84 @@ Index panel_vectors(Index left) {
   return kWidest;
 }
 
+// R rows of NV vectors of the product, in registers. Four row pointers and two multiples of the stride address up to sixteen
+// rows without a register each.
 template <int R, int NV, bool kTransposed>
-HWY_NOINLINE void micro(const Gemm& g, Index first_row, Index first_column, const float* HWY_RESTRICT b, Index b_stride) {
-  const Index stride = g.a_stride;
-  const float* HWY_RESTRICT a = g.a + (kTransposed ? first_row : first_row * stride);
-  float* c = g.c + first_row * g.c_stride + first_column;
-  const float* plus = g.plus == nullptr ? nullptr : g.plus + first_row * g.plus_stride + first_column;
+HWY_INLINE void micro(const Gemm& g, Index row, Index column, const float* HWY_RESTRICT b, Index b_stride) {
+  const Index stride = g.a_stride, stride3 = 3 * stride;
   V sum[R][NV];
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) sum[r][v] = plus != nullptr ? hn::LoadU(d, plus + r * g.plus_stride + v * kLanes) : hn::Zero(d);
-  }
-  if (g.column != nullptr) {
-    V column[NV];
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) column[v] = hn::LoadU(d, g.column + first_column + v * kLanes);
+  if (g.plus != nullptr) {
+    const float* const plus = g.plus + row * g.plus_stride + column;
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const V row = hn::Set(d, g.row != nullptr ? g.row[first_row + r] : 1.0f);
 #pragma GCC unroll 4
-      for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(row, column[v], sum[r][v]);
+      for (int v = 0; v < NV; ++v) sum[r][v] = hn::LoadU(d, plus + r * g.plus_stride + v * kLanes);
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) sum[r][v] = hn::Zero(d);
     }
   }
+  if (g.column != nullptr) {
+    V along[NV];
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) along[v] = hn::LoadU(d, g.column + column + v * kLanes);
+    if (g.row != nullptr) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        const V factor = hn::Set(d, g.row[row + r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(factor, along[v], sum[r][v]);
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; ++v) sum[r][v] = hn::Add(sum[r][v], along[v]);
+      }
+    }
+  }
+  const float* HWY_RESTRICT a0 = g.a + (kTransposed ? row : row * stride);
+  const float* HWY_RESTRICT a4 = a0 + (R > 4 ? 4 * stride : 0);
+  const float* HWY_RESTRICT a8 = a0 + (R > 8 ? 8 * stride : 0);
+  const float* HWY_RESTRICT a12 = a0 + (R > 12 ? 12 * stride : 0);
+  const Index depth = g.depth;
 #pragma GCC unroll 2
-  for (Index k = 0; k < g.depth; ++k) {
+  for (Index k = 0; k < depth; ++k) {
     V right[NV];
 #pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) right[v] = hn::LoadU(d, b + k * b_stride + v * kLanes);
+    for (int v = 0; v < NV; ++v) right[v] = hn::LoadU(d, b + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const V left = hn::Set(d, kTransposed ? a[k * stride + r] : a[r * stride + k]);
+      const float* const base = r < 4 ? a0 : r < 8 ? a4 : r < 12 ? a8 : a12;
+      const V left = hn::Set(d, kTransposed ? a0[r] : base[r % 4 == 0 ? 0 : r % 4 == 1 ? stride : r % 4 == 2 ? 2 * stride : stride3]);
 #pragma GCC unroll 4
       for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
+    b += b_stride;
+    a0 += kTransposed ? stride : 1;
+    if (!kTransposed) ++a4, ++a8, ++a12;
+  }
+  float* const c = g.c + row * g.c_stride + column;
+  if (g.scale != nullptr) {
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const V factor = hn::Set(d, g.scale[row + r]);
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) sum[r][v] = hn::Mul(factor, sum[r][v]);
+    }
   }
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
-    const V scale = hn::Set(d, g.scale != nullptr ? g.scale[first_row + r] : 1.0f);
 #pragma GCC unroll 4
-    for (int v = 0; v < NV; ++v) {
-      hn::StoreU(g.scale != nullptr ? hn::Mul(scale, sum[r][v]) : sum[r][v], d, c + r * g.c_stride + v * kLanes);
-    }
+    for (int v = 0; v < NV; ++v) hn::StoreU(sum[r][v], d, c + r * g.c_stride + v * kLanes);
   }
 }
 
 template <int R, int NV, bool kTransposed>
-void last_rows(const Gemm& g, Index row, Index column, const float* b, Index b_stride) {
+HWY_NOINLINE void last_rows(const Gemm& g, Index row, Index column, const float* b, Index b_stride) {
   if constexpr (R > 0) {
     if (g.rows - row == R) {
       micro<R, NV, kTransposed>(g, row, column, b, b_stride);
@@ -95,11 +126,11 @@ void last_rows(const Gemm& g, Index row, Index column, const float* b, Index b_s
 }
 
 template <int NV, bool kTransposed>
-void panel(const Gemm& g, Index column, const float* b, Index b_stride) {
+HWY_NOINLINE void panel(Gemm g, Index column, const float* b, Index b_stride) {  // g by value: stores cannot change it
   constexpr int R = rows_of(NV);
   Index row = 0;
   for (; row + R <= g.rows; row += R) micro<R, NV, kTransposed>(g, row, column, b, b_stride);
-  last_rows<R - 1, NV, kTransposed>(g, row, column, b, b_stride);
+  if (row < g.rows) last_rows<R - 1, NV, kTransposed>(g, row, column, b, b_stride);
 }
 
 template <bool kTransposed>
@@ -132,9 +163,13 @@ void pack(const Packing& p) {
     const Index from = std::max(column, p.first), to = std::min(column + width, p.last);
     float* const panel = p.to + column * p.depth;
     if (from < to) {
-      for (Index k = 0; k < p.depth; ++k) {
-        const float* const source = p.from + k * p.step;
-        for (Index j = from; j < to; ++j) panel[k * width + j - column] = j < p.real ? p.factor * source[j * p.stride] : 0.0f;
+      for (Index first = 0; first < p.depth; first += kPad) {  // a cache line of the source at a time, where it runs along k
+        const Index last = std::min(first + kPad, p.depth);
+        for (Index j = from; j < to; ++j) {
+          const float* const source = p.from + j * p.stride;
+          float* const target = panel + j - column;
+          for (Index k = first; k < last; ++k) target[k * width] = j < p.real ? p.factor * source[k * p.step] : 0.0f;
+        }
       }
     }
     column += width;

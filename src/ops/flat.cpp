@@ -37,7 +37,11 @@ double square_sum(std::span<const float> values) { return sum_blocks(values.size
 double square_distance(std::span<const float> x, std::span<const float> y) { return sum_blocks(x.size(), x.data(), y.data()); }
 
 void scale(std::span<float> values, double factor) {
-  for (float& value : values) value = static_cast<float>(value * factor);
+  const auto by = static_cast<float>(factor);
+  kernels::parallel_for(blocks_of(values.size()), [&](std::int64_t b, int) {
+    const std::int64_t first = b * kBlock, last = std::min(first + kBlock, static_cast<std::int64_t>(values.size()));
+    for (std::int64_t i = first; i < last; ++i) values[static_cast<std::size_t>(i)] *= by;
+  });
 }
 
 }  // namespace lano

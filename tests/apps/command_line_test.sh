@@ -32,6 +32,8 @@ expect 2 'required|seed' "$lano" generate darcy --seed -1
 expect 1 'nothing at that path' "$lano" info none.h5
 expect 2 'a file or --system' "$lano" info
 expect 0 'OpenMP' "$lano" info --system
+expect 0 'kernels +plain' env LANO_SIMD=plain "$lano" info --system
+expect 2 'LANO_SIMD.*plain.*found mmx' env LANO_SIMD=mmx "$lano" info --system
 expect 1 'folder of a run' "$lano" report none
 
 expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
@@ -98,6 +100,16 @@ else
   expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
   expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
   expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
+  expect 0 'roofline' "$lano" bench forward --case elasticity --seconds 0.1
+  last=$("$lano" bench step --case elasticity --seconds 0.1 --json | tail -n 1)
+  for field in case threads composite_ms fused_ms speedup gflops sgemm_gflops roofline peak_bytes_fused peak_bytes_composite max_rel_diff; do
+    grep -q "\"$field\":[\"0-9]" <<<"$last" || complain "bench step --json lacks $field: $last"
+  done
+  expect 2 'elasticity' "$lano" bench step --case elastic
+  expect 2 'subcommand is required' "$lano" bench
+  # The composite path learns the same, and says the same in the end to a few digits.
+  expect 0 'test relative L2' "$lano" train --data d.h5 --out plain $tiny --set train.engine=composite
+  expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
   expect 0 'test relative L2' "$lano" train --resume --out parts

@@ -19,6 +19,21 @@ TEST(Loss, IsTheMeanOfTheMetricOverSamples) {
   EXPECT_NEAR(relative_l2_loss(u, t).item<double>(), expected, 1e-6);
 }
 
+// Float32 goes through the fused function, double through LibTorch's own operations.
+TEST(Loss, TheFusedGradientIsThatOfTheOperations) {
+  const torch::Tensor u = torch::randn({3, 20, 2}).set_requires_grad(true), t = torch::randn({3, 20, 2});
+  const torch::Tensor exact = u.detach().to(torch::kFloat64).set_requires_grad(true);
+  (2.5 * relative_l2_loss(u, t)).backward();
+  const torch::Tensor loss = 2.5 * relative_l2_loss(exact, t.to(torch::kFloat64));
+  loss.backward();
+  EXPECT_LT((u.grad().to(torch::kFloat64) - exact.grad()).abs().max().item<double>(), 1e-7);
+  EXPECT_NEAR(2.5 * relative_l2_loss(u, t).item<double>(), loss.item<double>(), 1e-6);
+  // A perfect prediction has no direction to go.
+  const torch::Tensor same = t.clone().set_requires_grad(true);
+  relative_l2_loss(same, t).backward();
+  EXPECT_EQ(same.grad().abs().max().item<float>(), 0);
+}
+
 TEST(Loss, AZeroTruthCountsByThePlainNorm) {
   const torch::Tensor u = torch::full({1, 4, 1}, 0.5f), t = torch::zeros({1, 4, 1});
   EXPECT_NEAR(relative_l2_loss(u, t).item<double>(), 1.0, 1e-6);
