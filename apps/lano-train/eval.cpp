@@ -11,6 +11,7 @@ struct Options {
   std::string model, data, split = "test";
   bool json = false;
   int threads = 0;
+  std::string engine = "fused";
   std::int64_t agents = 0, steps = 0;
 };
 
@@ -27,6 +28,7 @@ void run(const Options& o) {
   check_fits(trained.file.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
   const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
   choose_agents(*trained.model, o.agents);
+  choose_engine(*trained.model, o.engine);
   const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples, o.steps);
   const nlohmann::json result = to_json(evaluation);
   if (o.json) {
@@ -59,6 +61,7 @@ void add_eval(CLI::App& app) {
   command->add_option("--steps", o->steps, "autoregressive models: free roll-out of so many steps, 0: all frames of the set")->check(CLI::NonNegativeNumber);
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano eval runs/darcy/model.safetensors --data darcy.h5 --split test");
   command->callback([o] { run(*o); });

@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::int64_t> samples;
   bool force = false;
   int threads = 0;
+  std::string engine = "fused";
   std::int64_t agents = 0, steps = 0;
 };
 
@@ -204,6 +205,7 @@ void run(const Options& o) {
   }
   const Query query = o.data.empty() ? from_arrays(o, trained.file) : from_dataset(o, trained.file);
   choose_agents(*trained.model, o.agents);
+  choose_engine(*trained.model, o.engine);
   const auto start = std::chrono::steady_clock::now();
   const Prediction prediction = predict(*trained.model, trained.file.normaliser, query.set, query.samples, 8, o.steps);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -235,6 +237,7 @@ void add_predict(CLI::App& app) {
   command->add_option("--steps", o->steps, "autoregressive models: steps from the first frame, 0: all frames of the set")->check(CLI::NonNegativeNumber);
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
       "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --split test --out prediction.h5\n"

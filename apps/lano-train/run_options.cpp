@@ -19,4 +19,6 @@ void choose_agents(OperatorModel& model, std::int64_t agents) {
   fmt::print(stderr, "using {} agents{}\n", used, used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
 }
 
+void choose_engine(OperatorModel& model, const std::string& engine) { model.use_engine(engine == "composite" ? Engine::composite : Engine::fused); }
+
 }  // namespace lano::cli

@@ -1,7 +1,8 @@
-// Options that several words share: threads, and the number of agents at run time.
+// Options that several words share: threads, the number of agents at run time, the engine.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace lano {
 class OperatorModel;
@@ -14,5 +15,7 @@ void use_threads(int count);  // 0: OMP_NUM_THREADS or all cores
 
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
 void choose_agents(OperatorModel& model, std::int64_t agents);
+
+void choose_engine(OperatorModel& model, const std::string& engine);  // fused or composite
 
 }  // namespace lano::cli

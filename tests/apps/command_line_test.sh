@@ -93,6 +93,7 @@ else
   expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
   expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
   expect 0 'report: run/report/index.html' "$lano" report run
+  expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
   expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
   expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
   expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last

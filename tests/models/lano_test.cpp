@@ -28,7 +28,7 @@ TEST(Lano, ParameterCountsOfTheRecipes) {
   };
   for (const Recipe& r : {Recipe{"darcy/paper", 8, 8, 128, 128, 1, 1, 1104513, Task::steady},
                           Recipe{"darcy/laptop", 4, 4, 64, 64, 1, 1, 145473, Task::steady},
-                          Recipe{"darcy/quickstart", 4, 2, 48, 16, 1, 1, 82481, Task::steady},
+                          Recipe{"darcy/quickstart", 4, 4, 64, 64, 1, 1, 145473, Task::steady},
                           Recipe{"darcy/smoke", 2, 2, 16, 16, 1, 1, 5489, Task::steady},
                           Recipe{"neuralop-darcy/lano16", 4, 4, 64, 32, 1, 1, 144961, Task::steady},
                           Recipe{"burgers/laptop", 4, 2, 48, 16, 2, 2, 82818, Task::autoregressive}}) {
