@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -10,45 +11,66 @@
 namespace lano::kernels {
 namespace {
 
-constexpr std::int64_t kLarge = 1 << 20;     // floats: 4 MB
-constexpr std::uint64_t kPatience = 2048;    // requests a kept buffer waits for
+constexpr std::int64_t kLarge = 1 << 20;  // floats: 4 MB
 
 constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 class Kept {
  public:
-  float* take(std::int64_t size) {
+  struct Piece {
+    float* memory = nullptr;
+    std::int64_t size = 0;
+  };
+
+  // The smallest kept piece of at least `size` floats and at most a quarter more, or none.
+  Piece take(std::int64_t size) {
     const std::lock_guard lock(mutex_);
-    ++clock_;
-    float* found = nullptr;
-    for (std::size_t i = 0; i < idle_.size();) {
-      const Idle idle = idle_[i];
-      const bool wanted = found == nullptr && idle.size == size;
-      if (wanted) found = idle.memory;
-      if (!wanted && clock_ - idle.since < kPatience) {
-        ++i;
-        continue;
-      }
-      if (!wanted) std::free(idle.memory);
-      idle_[i] = idle_.back();
-      idle_.pop_back();
+    std::size_t best = idle_.size();
+    for (std::size_t i = 0; i < idle_.size(); ++i) {
+      if (idle_[i].size >= size && idle_[i].size <= size + size / 4 && (best == idle_.size() || idle_[i].size < idle_[best].size)) best = i;
     }
+    if (best == idle_.size()) return {};
+    const Piece found = idle_[best];
+    idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(best));
+    idle_size_ -= found.size;
+    use(found.size);
     return found;
   }
-  void give_back(float* memory, std::int64_t size) {
+  void count(std::int64_t size) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back({memory, size, clock_});
+    use(size);
+  }
+  void give_back(Piece piece) {
+    const std::lock_guard lock(mutex_);
+    used_ -= piece.size;
+    idle_.push_back(piece);
+    idle_size_ += piece.size;
+    trim(most_);
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    trim(0);
+    most_ = used_;
   }
 
  private:
-  struct Idle {
-    float* memory;
-    std::int64_t size;
-    std::uint64_t since;
-  };
+  void use(std::int64_t size) {
+    used_ += size;
+    most_ = std::max(most_, used_);
+    trim(most_);
+  }
+  // Lets the longest kept go until all together are within the limit.
+  void trim(std::int64_t limit) {
+    std::size_t gone = 0;
+    for (; gone < idle_.size() && used_ + idle_size_ > limit; ++gone) {
+      idle_size_ -= idle_[gone].size;
+      std::free(idle_[gone].memory);
+    }
+    idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(gone));
+  }
   std::mutex mutex_;
-  std::vector<Idle> idle_;
-  std::uint64_t clock_ = 0;
+  std::vector<Piece> idle_;
+  std::int64_t used_ = 0, idle_size_ = 0, most_ = 0;  // floats
 };
 
 Kept& kept() {
@@ -58,22 +80,28 @@ Kept& kept() {
 
 }  // namespace
 
+void release_kept_buffers() { kept().release(); }
+
 Buffer::Buffer(std::int64_t size) : size_(size) {
   if (size <= 0) return;
-  float* memory = size >= kLarge ? kept().take(size) : nullptr;
-  if (memory == nullptr) {
+  const bool large = size >= kLarge;
+  Kept::Piece piece = large ? kept().take(size) : Kept::Piece{};
+  if (piece.memory == nullptr) {
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(float);
     void* found = nullptr;
-    if (::posix_memalign(&found, size >= kLarge ? kHugePage : 64, bytes) != 0) throw std::bad_alloc();
-    memory = static_cast<float*>(found);
-    if (size >= kLarge) ::madvise(memory, bytes, MADV_HUGEPAGE);  // advice only: no matter if it is not taken
+    if (::posix_memalign(&found, large ? kHugePage : 64, bytes) != 0) throw std::bad_alloc();
+    piece = {static_cast<float*>(found), size};
+    if (large) {
+      ::madvise(found, bytes, MADV_HUGEPAGE);  // advice only: no matter if it is not taken
+      kept().count(size);
+    }
   }
-  data_ = std::unique_ptr<float, GiveBackBuffer>(memory, GiveBackBuffer{size});
+  data_ = std::unique_ptr<float, GiveBackBuffer>(piece.memory, GiveBackBuffer{piece.size});
 }
 
 void GiveBackBuffer::operator()(float* p) const {
   if (size >= kLarge) {
-    kept().give_back(p, size);
+    kept().give_back({p, size});
   } else {
     std::free(p);
   }

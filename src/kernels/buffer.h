@@ -1,5 +1,6 @@
 // Floats on cache-line boundaries, not initialised. Large buffers are kept when they are given back: a training step asks for
-// the same sizes again, and new pages from the system would cost several percent of it. What was not asked for in a while goes.
+// the same sizes again, and new pages from the system would cost several percent of it. Kept and used buffers together never
+// hold more than was in use at once.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 namespace lano::kernels {
 
 struct GiveBackBuffer {
-  std::int64_t size = 0;
+  std::int64_t size = 0;  // floats of the memory, which may be more than were asked for
   void operator()(float* p) const;
 };
 
@@ -24,6 +25,9 @@ class Buffer {
   std::unique_ptr<float, GiveBackBuffer> data_;
   std::int64_t size_ = 0;
 };
+
+// Returns kept buffers to the system.
+void release_kept_buffers();
 
 // Hands out pieces of one buffer, each on a cache line: first run without memory to learn the size, then with it.
 class Carver {

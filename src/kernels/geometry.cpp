@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "core/error.h"
 
 namespace lano::kernels {
 namespace {
@@ -87,11 +90,10 @@ void leading_corners(std::span<const AxisInterpolation> axes, std::int64_t lead,
 
 // The three taps of the stencil at each point of an axis: at -reach, 0, +reach, shared linearly by the two points beside.
 // On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
-// zero padding of the training began; beyond the ends the end point is read.
-AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n) {
+// zero padding of the training began; beyond the ends the end point is read. whole: all axes reach whole points, no sharing.
+AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n, bool whole) {
   const bool moved = !axis.place.empty();
   const auto side = static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3));
-  const bool whole = axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
   const auto fade = [&](std::int64_t i) {
     if (!moved) return i >= 0 && i < n ? 1.0 : 0.0;
     const double place = axis.place.front() + static_cast<double>(i) / axis.reach;
@@ -119,6 +121,7 @@ AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n) {
 
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained, const std::vector<std::int64_t>& used,
                        std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes) {
+  if (points > (std::int64_t{1} << 28)) fail("arranging the points of a sample", "at most 2^28", std::to_string(points));
   Geometry g;
   g.points = points;
   g.agents = element_count(used);
@@ -153,8 +156,10 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
   }
   if (config.dwc) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
+    bool whole = true;
+    for (const AxisLayout& axis : axes) whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
     for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) {
-      g.taps.push_back(stencil_taps(axes[a], g.stencil_shape[a]));
+      g.taps.push_back(stencil_taps(axes[a], g.stencil_shape[a], whole));
       g.taps_back.push_back(inverted(g.taps.back(), g.stencil_shape[a]));
       std::size_t most = 0;
       for (std::int64_t i = 0; i < g.stencil_shape[a]; ++i) most = std::max({most, g.taps.back().of(i).size(), g.taps_back.back().of(i).size()});

@@ -324,7 +324,7 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
+    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int thread) {
       const auto at = static_cast<std::size_t>(task / w_.heads);
       const Index h = task % w_.heads;
       const AgentState& agents = state.agents[at];
@@ -340,17 +340,17 @@ class Forward {
       }
       std::fill_n(inverse, mp, 0.0f);
       std::fill_n(y, w_.d * mp, 0.0f);
-      std::vector<float> share(static_cast<std::size_t>(mp));
+      float* const share = scratch_.of(thread).line;
       for (Index u = begin; u < end; ++u) {
         const float* const unit_maxima = part(u, h * mp);
         const float* const unit_sums = part(u, (w_.heads + h) * mp);
         const float* const unit_y = part(u, (2 * w_.heads + h * w_.d) * mp);
         for (Index i = 0; i < mp; ++i) {
-          share[static_cast<std::size_t>(i)] = std::exp2(unit_maxima[i] - maxima[i]);
-          inverse[i] += share[static_cast<std::size_t>(i)] * unit_sums[i];
+          share[i] = std::exp2(unit_maxima[i] - maxima[i]);
+          inverse[i] += share[i] * unit_sums[i];
         }
         for (Index d = 0; d < w_.d; ++d) {
-          for (Index i = 0; i < mp; ++i) y[d * mp + i] += share[static_cast<std::size_t>(i)] * unit_y[d * mp + i];
+          for (Index i = 0; i < mp; ++i) y[d * mp + i] += share[i] * unit_y[d * mp + i];
         }
       }
       for (Index i = 0; i < mp; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
@@ -382,6 +382,7 @@ class Forward {
         }
         const BiasRows rows = bias_rows(p_, b, g, t, s);
         float* const z = state.z != nullptr ? state.z + t.point * w_.row : s.z;
+        for (Index r = 0; w_.c < w_.cp && r < t.rows; ++r) std::fill(z + r * w_.row + w_.c, z + r * w_.row + w_.cp, 0.0f);
         for (Index h = 0; h < w_.heads; ++h) {
           float* const maxima = state.maxima != nullptr ? state.maxima + h * tape_.total + t.point : s.maxima;
           float* const inverse = state.inverse != nullptr ? state.inverse + h * tape_.total + t.point : s.inverse;
@@ -456,7 +457,9 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   }
   tape->m = samples[0].geometry->agents;
   tape->mp = padded(tape->m);
-  tape->partition = divide(tape->points, training ? 240 : 480);
+  // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
+  const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp, groups = std::clamp<std::int64_t>((std::int64_t{1} << 26) / block, 8, 64);
+  tape->partition = divide(tape->points, training ? 240 : 480, groups);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
@@ -557,7 +560,7 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
   const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
     s.sources[count] = values + row * w.row;
     s.filters[count] = filter + tap * w.cp;
-    s.dfilters[count] = dfilter + tap * w.cp;
+    if (dfilter != nullptr) s.dfilters[count] = dfilter + tap * w.cp;
     s.weights[count] = weight;
     ++count;
   };

@@ -5,14 +5,14 @@
 namespace lano::kernels {
 namespace {
 
-constexpr std::int64_t kGroups = 64;        // enough for many cores; each costs one copy of a block's gradients
+constexpr std::int64_t kUnits = 64;  // enough for many cores
 
 }  // namespace
 
-Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest) {
+Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t most_groups) {
   std::int64_t total = 0;
   for (const std::int64_t n : points) total += n;
-  const std::int64_t wanted = std::max(smallest, (total + kGroups - 1) / kGroups);
+  const std::int64_t wanted = std::max(smallest, (total + kUnits - 1) / kUnits);
   Partition p;
   for (std::size_t s = 0; s < points.size(); ++s) {
     p.first_unit.push_back(static_cast<std::int64_t>(p.units.size()));
@@ -28,7 +28,7 @@ Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest)
   }
   p.first_unit.push_back(static_cast<std::int64_t>(p.units.size()));
   const auto units = static_cast<std::int64_t>(p.units.size());
-  const std::int64_t groups = units <= kGroups + kGroups / 2 ? units : kGroups;
+  const std::int64_t groups = units <= most_groups + most_groups / 2 ? units : most_groups;
   for (std::int64_t g = 0; g < groups; ++g) p.groups.push_back({units * g / groups, units * (g + 1) / groups});
   return p;
 }

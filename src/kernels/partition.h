@@ -32,7 +32,8 @@ struct Partition {
 };
 
 // smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents gather.
-Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest);
+// groups: about so many at most.
+Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t groups = 64);
 
 // While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product with a
 // denormal number takes a hundred times as long as another.

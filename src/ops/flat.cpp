@@ -12,10 +12,11 @@ constexpr std::int64_t kBlock = 1 << 15;
 std::int64_t blocks_of(std::size_t size) { return (static_cast<std::int64_t>(size) + kBlock - 1) / kBlock; }
 
 double sum_blocks(std::size_t size, const float* x, const float* y) {
+  const kernels::Kernels& k = kernels::kernels();  // before the threads: it may fail
   std::vector<double> sums(static_cast<std::size_t>(blocks_of(size)));
   kernels::parallel_for(blocks_of(size), [&](std::int64_t b, int) {
     const std::int64_t first = b * kBlock, count = std::min(kBlock, static_cast<std::int64_t>(size) - first);
-    sums[static_cast<std::size_t>(b)] = kernels::kernels().square_sum(count, x + first, y == nullptr ? nullptr : y + first);
+    sums[static_cast<std::size_t>(b)] = k.square_sum(count, x + first, y == nullptr ? nullptr : y + first);
   });
   double sum = 0;
   for (const double one : sums) sum += one;
@@ -26,9 +27,10 @@ double sum_blocks(std::size_t size, const float* x, const float* y) {
 
 void adamw_step(const AdamwStep& step, std::span<float> parameters, std::span<const float> gradients, std::span<float> first_moment,
                 std::span<float> second_moment) {
+  const kernels::Kernels& k = kernels::kernels();
   kernels::parallel_for(blocks_of(parameters.size()), [&](std::int64_t b, int) {
     const std::int64_t first = b * kBlock, count = std::min(kBlock, static_cast<std::int64_t>(parameters.size()) - first);
-    kernels::kernels().adamw(count, step, parameters.data() + first, gradients.data() + first, first_moment.data() + first, second_moment.data() + first);
+    k.adamw(count, step, parameters.data() + first, gradients.data() + first, first_moment.data() + first, second_moment.data() + first);
   });
 }
 

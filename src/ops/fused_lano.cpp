@@ -4,6 +4,8 @@
 #include <torch/csrc/autograd/functions/utils.h>
 
 #include <map>
+#include <mutex>
+#include <numeric>
 #include <tuple>
 
 #include "core/error.h"
@@ -30,15 +32,20 @@ struct FusedNode : torch::autograd::Node {
   std::shared_ptr<kernels::Tape> tape;
   Geometries geometries;
   torch::Tensor input;
+  std::uint32_t input_version = 0;
   std::vector<std::int64_t> time_sizes;  // empty without time
   FusedTensors tensors;                  // shapes of the gradients; the values used are those packed in the network
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
-    if (tape == nullptr) fail("the backward pass of the fused engine", "a forward pass kept for it", "one that was used up", "keep no graph");
+    constexpr const char* kDoing = "the backward pass of the fused engine";
+    if (tape == nullptr) fail(kDoing, "a forward pass kept for it", "one that was used up", "keep the graph, or run the forward pass again");
+    if (torch::GradMode::is_enabled()) fail(kDoing, "first derivatives", "a graph of them to be kept", "use the composite engine for second derivatives");
+    if (input._version() != input_version) fail(kDoing, "the input as it was in the forward pass", "one changed in place");
+    if (!gradients[0].defined()) return torch::autograd::variable_list(num_outputs());
     const torch::Tensor doutput = gradients[0].contiguous();
     torch::Tensor dinput, dtime;
-    if (should_compute_output(0)) dinput = torch::empty_like(input);
-    if (!time_sizes.empty()) dtime = torch::empty(time_sizes, input.options());
+    if (task_should_compute_output(0)) dinput = torch::empty_like(input);
+    if (!time_sizes.empty() && task_should_compute_output(1)) dtime = torch::empty(time_sizes, input.options());
     torch::autograd::variable_list results{dinput, dtime};
     kernels::Gradients to;
     to.blocks.resize(tensors.blocks.size());
@@ -68,11 +75,18 @@ struct FusedLano::Kept {
   LanoConfig config;
   LanoShape shape;
   std::map<Key, std::shared_ptr<const kernels::Geometry>> geometries;
+  std::int64_t points_kept = 0;
+  std::mutex mutex;
 
   std::shared_ptr<const kernels::Geometry> geometry(std::int64_t points, const Arrangement& a) {
     const Key key{points, a.mesh, a.spacing, a.origin, a.patches};
+    const std::lock_guard lock(mutex);
     if (const auto found = geometries.find(key); found != geometries.end()) return found->second;
-    if (geometries.size() >= 4096) geometries.clear();
+    if (points_kept > (std::int64_t{1} << 22)) {  // about a gigabyte of tables
+      geometries.clear();
+      points_kept = 0;
+    }
+    points_kept += points;
     const Layout layout = lano_layout(config, shape, points, a.mesh, a.spacing, a.origin, {});
     const std::vector<std::int64_t> trained = shape.patches.empty() ? std::vector<std::int64_t>{config.agents} : shape.patches;
     auto made = std::make_shared<const kernels::Geometry>(kernels::make_geometry(config, trained, a.patches, points, a.mesh, layout.axes));
@@ -81,12 +95,26 @@ struct FusedLano::Kept {
   }
 };
 
-FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {}}) {}
+FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {}, 0, {}}) {}
 FusedLano::~FusedLano() = default;
 
 torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor& time, const Arrangement& arrangement, const FusedTensors& tensors) {
   const LanoConfig& config = kept_->config;
   const LanoShape& about = kept_->shape;
+  constexpr const char* kDoing = "applying the fused engine";
+  const auto require = [&](bool good, const std::string& expected, const torch::Tensor& found) {
+    if (!good) fail(kDoing, expected, found.defined() ? c10::str(found.sizes()) : "none");
+  };
+  const Arrangement& a = arrangement;
+  require(input.dim() == 3 && input.size(0) > 0 && input.size(1) > 0, "features [B, N, channels] of at least one point", input);
+  require(input.size(2) == tensors.encoder1.size(1), std::to_string(tensors.encoder1.size(1)) + " features a point", input);
+  require(a.mesh.size() == static_cast<std::size_t>(about.axes), std::to_string(about.axes) + " axes of the mesh", input);
+  require(a.mesh.empty() || element_count(a.mesh) == input.size(1), "the points of a mesh " + shape_text(a.mesh), input);
+  require(a.counts.empty() || (input.size(0) == 1 && std::accumulate(a.counts.begin(), a.counts.end(), std::int64_t{0}) == input.size(1) &&
+                               *std::min_element(a.counts.begin(), a.counts.end()) > 0),
+          "packed clouds of the counts given", input);
+  const std::int64_t sample_count = a.counts.empty() ? input.size(0) : static_cast<std::int64_t>(a.counts.size());
+  require(!time.defined() || (time.dim() == 2 && time.size(0) == sample_count && time.size(1) == config.width), "time features of each sample", time);
   kernels::NetworkShape shape;
   shape.heads = config.heads;
   shape.width = config.width;
@@ -97,13 +125,13 @@ torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor
   shape.bias = config.bias;
   if (config.dwc) {
     shape.taps = 3;
-    for (std::int64_t a = 1; a < about.axes; ++a) shape.taps *= 3;
+    for (std::int64_t axis = 1; axis < about.axes; ++axis) shape.taps *= 3;
   }
   Geometries geometries;
-  if (arrangement.counts.empty()) {
-    geometries.assign(static_cast<std::size_t>(input.size(0)), kept_->geometry(input.size(1), arrangement));
+  if (a.counts.empty()) {
+    geometries.assign(static_cast<std::size_t>(input.size(0)), kept_->geometry(input.size(1), a));
   } else {
-    for (const std::int64_t count : arrangement.counts) geometries.push_back(kept_->geometry(count, arrangement));
+    for (const std::int64_t count : a.counts) geometries.push_back(kept_->geometry(count, a));
   }
 
   torch::autograd::variable_list variables{input, time};
@@ -136,6 +164,7 @@ torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor
   node->network = std::move(network);
   node->geometries = std::move(geometries);
   node->input = x;
+  node->input_version = x._version();
   if (added.defined()) node->time_sizes = added.sizes().vec();
   node->tensors = whole;
   node->set_next_edges(torch::autograd::collect_next_edges(variables));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/error.h"
 #include "ops/flat.h"
 
 namespace lano {
@@ -24,7 +25,7 @@ class RelativeL2 : public torch::autograd::Function<RelativeL2> {
       const double error = std::sqrt(square_distance(sample(u, b), sample(t, b))), size = std::sqrt(square_sum(sample(t, b)));
       const double norm = size > 0 ? size : 1;
       sum += error / norm;
-      factors.push_back(error > 0 ? 1 / (error * norm * static_cast<double>(batch)) : 0.0);
+      factors.push_back(error == 0 ? 0.0 : 1 / (error * norm * static_cast<double>(batch)));  // NaN stays NaN
     }
     context->save_for_backward({u, t});
     context->saved_data["factors"] = factors;
@@ -32,6 +33,7 @@ class RelativeL2 : public torch::autograd::Function<RelativeL2> {
   }
 
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context, torch::autograd::tensor_list gradients) {
+    if (torch::GradMode::is_enabled()) fail("the backward pass of the relative L2 loss", "first derivatives", "a graph of them to be kept", "use the composite engine");
     const auto saved = context->get_saved_variables();
     const std::vector<double> factors = context->saved_data["factors"].toDoubleVector();
     const double outer = gradients[0].item<double>();
@@ -48,6 +50,11 @@ class RelativeL2 : public torch::autograd::Function<RelativeL2> {
 
 }  // namespace
 
-torch::Tensor fused_relative_l2(const torch::Tensor& prediction, const torch::Tensor& truth) { return RelativeL2::apply(prediction, truth); }
+torch::Tensor fused_relative_l2(const torch::Tensor& prediction, const torch::Tensor& truth) {
+  if (prediction.sizes() != truth.sizes() || truth.scalar_type() != torch::kFloat32) {
+    fail("the relative L2 loss", "a truth of the prediction's shape in float32", c10::str(truth.sizes(), " for ", prediction.sizes()));
+  }
+  return RelativeL2::apply(prediction, truth);
+}
 
 }  // namespace lano

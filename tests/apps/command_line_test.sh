@@ -110,6 +110,7 @@ else
   expect 2 'subcommand is required' "$lano" bench
   # The composite path learns the same, and says the same in the end to a few digits.
   expect 0 'test relative L2' "$lano" train --data d.h5 --out plain $tiny --set train.engine=composite
+  expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
   expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1

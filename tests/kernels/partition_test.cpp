@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <numeric>
 
 #include "kernels/buffer.h"
@@ -69,6 +70,27 @@ TEST(Buffers, LargeOnesAreUsedAgain) {
   EXPECT_EQ(again.data(), first);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(again.data()) % 64, 0u);
   EXPECT_EQ(Buffer(0).data(), nullptr);
+}
+
+// Sizes that change at every step, as packed clouds have them: never more kept than was in use at once.
+TEST(Buffers, KeepsNoMoreThanWasInUse) {
+  release_kept_buffers();
+  const auto resident = [] {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0, pages = 0;
+    file >> all >> pages;
+    return pages * 4096;
+  };
+  const std::int64_t before = resident();
+  std::int64_t most = 0;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    Buffer buffer((std::int64_t{2} << 20) + i * 700000);
+    std::fill_n(buffer.data(), buffer.size(), 1.0f);
+    most = std::max(most, buffer.size() * 4);
+  }
+  EXPECT_LT(resident() - before, 2 * most);
+  release_kept_buffers();
+  EXPECT_LT(resident() - before, most / 2);
 }
 
 }  // namespace

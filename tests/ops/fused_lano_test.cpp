@@ -137,6 +137,7 @@ std::vector<Case> larger_cases() {
   add("wide_grid", 48, 2, 16, described(Geometry::grid, {43, 31}, 2, 1, 1), nothing);
   add("odd_width", 30, 3, 35, described(Geometry::mesh, {29, 37}, 2, 2, 3), nothing);
   add("paper_heads", 128, 8, 64, described(Geometry::points, {972}, 2, 0, 1), nothing);
+  add("many_agents", 32, 2, 130, described(Geometry::grid, {40, 39}, 2, 1, 1), nothing);
   add("deep_head", 80, 1, 12, described(Geometry::grid, {20, 21}, 2, 1, 1), nothing);
   add("three_axes", 20, 2, 27, described(Geometry::grid, {9, 10, 11}, 3, 1, 2), nothing);
   add("long_line", 32, 4, 16, described(Geometry::grid, {701}, 1, 1, 1), nothing);
@@ -198,6 +199,73 @@ TEST(FusedLano, PackedClouds) {
   packed.counts = {100, 3, 1, 417};
   packed.time = torch::rand({4}, torch::kFloat64);
   compare(*model_for(config, set), packed);
+}
+
+TEST(FusedLano, PackedCloudsWithOtherAgents) {
+  LanoConfig config = tiny();
+  const auto set = described(Geometry::points, {100}, 2, 1, 2);
+  Case all{"all", config, set};
+  all.set.shape = {40 + 5 + 250};
+  Batch packed = random_batch(all, 1);
+  packed.counts = {40, 5, 250};
+  const auto model = model_for(config, set);
+  model->use_agents(7);
+  compare(*model, packed);
+}
+
+TEST(FusedLano, OtherResolutionsOfLinesAndSpace) {
+  for (const auto& [trained, asked] : {std::pair(Shape{20}, Shape{33}), std::pair(Shape{5, 6, 4}, Shape{9, 7, 8})}) {
+    LanoConfig config = tiny();
+    config.agents = trained.size() == 1 ? 4 : 8;
+    const auto set = described(Geometry::mesh, trained, trained.size(), 1, 1);
+    Case c{"other", config, set};
+    c.set.shape = asked;
+    compare(*model_for(config, set), random_batch(c, 2));
+  }
+}
+
+// More units than groups: many small samples share a group's sums.
+TEST(FusedLano, ManySmallSamples) {
+  const auto set = described(Geometry::grid, {6, 7}, 2, 1, 1);
+  compare(*model_for(tiny(), set), random_batch({"grid", tiny(), set}, 170));
+}
+
+TEST(FusedLano, RefusesWhatDoesNotFit) {
+  const auto set = described(Geometry::grid, {6, 7}, 2, 1, 1);
+  const auto model = model_for(tiny(), set);
+  Batch batch = in_float(random_batch({"grid", tiny(), set}, 2));
+  batch.mesh = {6, 8};
+  EXPECT_ERROR_WITH(model->forward(batch), "points of a mesh");
+  batch.mesh = {42};
+  EXPECT_ERROR_WITH(model->forward(batch), "2 axes");
+  batch.mesh = {6, 7};
+  batch.input = torch::zeros({2, 42, 2});
+  EXPECT_ERROR_WITH(model->forward(batch), "features a point");
+}
+
+TEST(FusedLano, FrozenWeightsAndKeptGraphs) {
+  const auto set = described(Geometry::grid, {6, 7}, 2, 1, 1);
+  const auto model = model_for(tiny(), set);
+  const Batch batch = in_float(random_batch({"grid", tiny(), set}, 2));
+  model->forward(batch).sum().backward();
+  const torch::Tensor whole = model->parameters()[1].grad().clone();
+  model->zero_grad();
+  model->parameters()[0].set_requires_grad(false);
+  const torch::Tensor output = model->forward(batch).sum();
+  output.backward({}, /*keep_graph=*/true);
+  EXPECT_TRUE(torch::equal(model->parameters()[1].grad(), whole));
+  output.backward();
+  EXPECT_TRUE(torch::allclose(model->parameters()[1].grad(), 2 * whole));
+  // An input changed in place before the backward pass, and second derivatives, are refused.
+  Batch changed = batch;
+  changed.coordinates = batch.coordinates.clone();
+  const auto bare_set = described(Geometry::grid, {6, 7}, 2, 0, 1);
+  const auto bare = model_for(tiny(), bare_set);
+  changed.input = torch::zeros({2, 42, 0});
+  const torch::Tensor late = bare->forward(changed).sum();
+  changed.coordinates.add_(1);
+  EXPECT_ERROR_WITH(late.backward(), "changed in place");
+  EXPECT_ERROR_WITH(bare->forward(changed).sum().backward({}, true, /*create_graph=*/true), "first derivatives");
 }
 
 // Logits of the order of 1e4: probabilities are zeros and ones, nothing overflows, and both paths pick the same agents.
