@@ -92,7 +92,7 @@ Buffer::Buffer(std::int64_t size) : size_(size) {
     if (::posix_memalign(&found, large ? kHugePage : 64, bytes) != 0) throw std::bad_alloc();
     piece = {static_cast<float*>(found), size};
     if (large) {
-      ::madvise(found, bytes, MADV_HUGEPAGE);  // advice only: no matter if it is not taken
+      ::madvise(found, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // advice only: no matter if it is not taken
       kept().count(size);
     }
   }

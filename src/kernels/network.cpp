@@ -157,7 +157,7 @@ class Forward {
  public:
   Forward(const PackedWeights& p, Tape& tape, const float* input, const float* time, float* output)
       : p_(p), w_(p.w), k_(p.k), tape_(tape), input_(input), time_(time), output_(output),
-        scratch_(p.w, tape),
+        scratch_(p.w, tape, false),
         partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()) {}
 
   void run() {
@@ -459,7 +459,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   tape->mp = padded(tape->m);
   // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
   const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp, groups = std::clamp<std::int64_t>((std::int64_t{1} << 26) / block, 8, 64);
-  tape->partition = divide(tape->points, training ? 240 : 480, groups);
+  tape->partition = divide(tape->points, training ? 240 : 640, groups);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
@@ -515,15 +515,17 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
 
 }  // namespace
 
-ScratchPool::ScratchPool(const Widths& w, const Tape& tape) {
+ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
   const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
   std::int64_t entries = 1;
   for (const Sample& sample : tape.samples) entries = std::max(entries, sample.geometry->most_taps);
   const auto carve = [&](Carver& c, Scratch& s) {
-    for (float** tile : {&s.x, &s.y, &s.z, &s.t}) *tile = c.take(kTile * w.row);
-    for (float** tile : {&s.wide1, &s.wide2, &s.wide3}) *tile = c.take(kTile * w.wide);
+    for (float** tile : {&s.x, &s.y, &s.z}) *tile = c.take(kTile * w.row);
+    s.t = c.take(backward ? kTile * w.row : w.row);
+    for (float** tile : {&s.wide1, &s.wide2}) *tile = c.take(kTile * w.wide);
+    s.wide3 = c.take(backward ? kTile * w.wide : 0);
     s.logits = c.take(kAttentionRows * mp);
-    s.dlogits = c.take(kAttentionRows * mp);
+    s.dlogits = c.take(backward ? kAttentionRows * mp : 0);
     for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
     s.line = c.take(trained);
     s.input = c.take(kTile * w.ip);

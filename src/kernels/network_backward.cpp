@@ -65,7 +65,7 @@ class Backward {
   Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime)
       : p_(p), w_(p.w), k_(p.k), tape_(tape), input_(input), doutput_(doutput), to_(gradients), dinput_(dinput), dtime_(dtime),
         trained_(tape.samples[0].geometry->trained_agents), slots_(slots_of(p.w, tape.mp, trained_)),
-        scratch_(p.w, tape),
+        scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
         df_(tape.total * w_.row), dz_(tape.total * w_.row), dx_(tape.total * w_.row),

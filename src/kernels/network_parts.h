@@ -78,9 +78,10 @@ struct Tape {
 
 // Tiles of one thread.
 struct Scratch {
-  float *x, *y, *z, *t;         // [kTile, row]
-  float *wide1, *wide2, *wide3; // [kTile, wide]
-  float *logits, *dlogits;      // [kAttentionRows, Mp]
+  float *x, *y, *z;             // [kTile, row]
+  float *t;                     // [kTile, row] backward, [row] forward
+  float *wide1, *wide2, *wide3; // [kTile, wide]; wide3 backward only
+  float *logits, *dlogits;      // [kAttentionRows, Mp]; dlogits backward only
   float *row1, *row2, *drow;    // [kTile]
   float *line;                  // [trained agents]
   float *inverse, *maxima;      // [kTile]
@@ -91,7 +92,7 @@ struct Scratch {
 };
 
 struct ScratchPool {
-  ScratchPool(const Widths& w, const Tape& tape);
+  ScratchPool(const Widths& w, const Tape& tape, bool backward);
   Scratch& of(int thread) { return scratch[static_cast<std::size_t>(thread)]; }
   std::vector<Scratch> scratch;
   std::vector<Buffer> memory;
