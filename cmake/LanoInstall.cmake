@@ -13,4 +13,4 @@ configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/la
   INSTALL_DESTINATION ${LANO_CMAKE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lanoConfig.cmake ${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake
-  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake DESTINATION ${LANO_CMAKE_DIR})
+  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake cmake/FindUMFPACK.cmake DESTINATION ${LANO_CMAKE_DIR})

@@ -54,10 +54,12 @@ void run(const Options& o) {
   set_thread_count(o.threads);
   const std::unique_ptr<Problem> problem = make_problem(o);
   const SetDescription description = problem->describe();
-  generate_dataset(out, description, make_splits(o.train, o.test, o.validation), problem->coordinates(),
-                   [&](std::int64_t i, std::span<float> input, std::span<float> output) { problem->make(i, input, output); });
+  const Generated made = generate_dataset(out, description, make_splits(o.train, o.test, o.validation), problem->coordinates(),
+                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); }, o.force);
   fmt::print("{}: {} samples of {}{}\n", out, o.train + o.test, shape_text(description.shape),
              description.time.empty() ? "" : fmt::format(" at {} times", description.time.size()));
+  if (made.resumed > 0) fmt::print("{} of them were there from a generation that was stopped\n", made.resumed);
+  if (made.redrawn > 0) fmt::print("{} draws did not converge and were drawn again\n", made.redrawn);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void print_set(const SetDescription& d) {
   fmt::print("  geometry     {} {}\n", geometry_name(d.geometry), shape_text(d.shape));
   fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates), field_names(d.input),
              field_names(d.output));
+  if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
   fmt::print("  made by      {}\n", d.generator);
 }
 

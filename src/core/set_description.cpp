@@ -23,15 +23,18 @@ std::vector<FieldInfo> list_from_json(const json& array) {
 }  // namespace
 
 json fields_to_json(const SetDescription& description) {
-  return {{"coordinates", list_to_json(description.coordinates)},
-          {"input", list_to_json(description.input)},
-          {"output", list_to_json(description.output)}};
+  json fields{{"coordinates", list_to_json(description.coordinates)},
+              {"input", list_to_json(description.input)},
+              {"output", list_to_json(description.output)}};
+  if (!description.kept.empty()) fields["kept"] = list_to_json(description.kept);
+  return fields;
 }
 
 void fields_from_json(const json& fields, SetDescription& description) {
   description.coordinates = list_from_json(fields.at("coordinates"));
   description.input = list_from_json(fields.at("input"));
   description.output = list_from_json(fields.at("output"));
+  if (fields.contains("kept")) description.kept = list_from_json(fields.at("kept"));
 }
 
 json to_json(const SetDescription& description) {

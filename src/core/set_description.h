@@ -23,14 +23,24 @@ struct SetDescription {
   std::vector<FieldInfo> coordinates;     // dx entries
   std::vector<FieldInfo> input;           // da entries, may be empty
   std::vector<FieldInfo> output;          // du entries
+  std::vector<FieldInfo> kept;            // dk further fields of a solution, stored beside it and not trained on
   std::vector<double> box;                // the physical domain: lower, upper for each axis; 2 dx numbers
   std::vector<double> time;               // T output times, empty when steady
   std::string generator;                  // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
   std::int64_t input_channels() const { return static_cast<std::int64_t>(input.size()); }
+  std::int64_t kept_channels() const { return static_cast<std::int64_t>(kept.size()); }
   std::int64_t output_channels() const { return static_cast<std::int64_t>(output.size()); }
   std::int64_t points() const { return element_count(shape); }
+};
+
+// The numbers of one sample, to be filled by whoever makes it.
+struct SampleArrays {
+  std::span<float> coordinates;  // [N, dx]; empty where all samples share theirs
+  std::span<float> input;        // [N, da]
+  std::span<float> output;       // [N, du], or [T, N, du] where the set has times
+  std::span<float> kept;         // [N, dk]
 };
 
 // {"coordinates": [{"name": ..., "unit": ...}, ...], "input": [...], "output": [...]}

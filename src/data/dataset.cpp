@@ -1,4 +1,4 @@
-// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /split [S], /time [T]; clouds of
+// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /kept [S,N,dk], /split [S], /time [T]; clouds of
 // different sizes: /offsets [S+1] and the arrays [P,dx], [P,da], [P,du] over all P points. Attributes hold the
 // SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads one.
 #include "data/dataset.h"
@@ -98,6 +98,8 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
   const Shape input_shape{samples, d.points(), d.input_channels()};
   file_->make_floats("input", input_shape, by_sample(input_shape));
   file_->make_floats("output", output_shape(d, samples), by_sample(output_shape(d, samples)));
+  const Shape kept_shape{samples, d.points(), d.kept_channels()};
+  if (!d.kept.empty()) file_->make_floats("kept", kept_shape, by_sample(kept_shape));
   write_attributes(splits);
 }
 
@@ -110,7 +112,7 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
       offsets_{0},
       file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
   SetDescription& d = description_;
-  if (d.geometry != Geometry::points || !d.time.empty() || counts.size() != splits.size() || counts.empty()) {
+  if (d.geometry != Geometry::points || !d.time.empty() || !d.kept.empty() || counts.size() != splits.size() || counts.empty()) {
     fail("writing clouds of different sizes", "steady point clouds and one count a sample",
          fmt::format("{} counts for {} samples of a {}", counts.size(), splits.size(), geometry_name(d.geometry)));
   }
@@ -146,19 +148,21 @@ void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
 DatasetWriter::~DatasetWriter() = default;
 
 void DatasetWriter::write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
-                          std::span<const float> output) {
+                          std::span<const float> output, std::span<const float> kept) {
   const SetDescription& d = description_;
   const auto at = static_cast<std::size_t>(sample);
   const bool ragged = !offsets_.empty();
   const std::int64_t points = ragged ? offsets_.at(at + 1) - offsets_.at(at) : d.points();
   check_size(coordinates, shared_ ? 0 : points * d.dims(), "coordinates");
   check_size(input, points * d.input_channels(), "input");
+  check_size(kept, points * d.kept_channels(), "kept fields");
   check_size(output, ragged ? points * d.output_channels() : element_count(output_shape(d, 1)), "output");
   const std::int64_t first = ragged ? offsets_[at] : sample, rows = ragged ? points : 1;
   const std::lock_guard lock(mutex_);
   if (!shared_) file_->write_rows("coords", first, rows, coordinates);
   file_->write_rows("input", first, rows, input);
   file_->write_rows("output", first, rows, output);
+  if (!d.kept.empty()) file_->write_rows("kept", first, rows, kept);
   written_.at(at) = true;
 }
 
@@ -248,6 +252,7 @@ void DatasetReader::check_arrays() {
     shared_ = !coords.empty() && coords[0] == 1 && size_ != 1;
     expect("coords", coords, {shared_ ? 1 : size_, d.points(), d.dims()});
     if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
+    if (!d.kept.empty()) expect("kept", file_->shape("kept"), {size_, d.points(), d.kept_channels()});
   }
   const auto codes = file_->read_bytes("split");
   if (static_cast<std::int64_t>(codes.size()) != size_) {
@@ -310,6 +315,34 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
     if (has_output_) append("output", samples.output, points * samples.frames * d.output_channels(), id, id);
   }
   return samples;
+}
+
+std::vector<float> DatasetReader::read_kept(std::int64_t id) const {
+  std::vector<float> values(static_cast<std::size_t>(description_.points() * description_.kept_channels()));
+  if (!values.empty()) {
+    file_->read_rows("kept", id, 1, values);
+    check_finite(values, path_, "kept", id);
+  }
+  return values;
+}
+
+std::uint64_t DatasetReader::hash() const {
+  // FNV-1a over the bytes, sample by sample.
+  std::uint64_t value = 14695981039346656037ull;
+  const auto add = [&](const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    for (const std::byte byte : bytes) value = (value ^ static_cast<std::uint64_t>(byte)) * 1099511628211ull;
+  };
+  add(description_.time);
+  for (std::int64_t id = 0; id < size_; ++id) {
+    const Samples one = read(std::vector<std::int64_t>{id});
+    if (!shared_ || id == 0) add(one.coordinates);
+    add(one.input);
+    add(one.output);
+    add(read_kept(id));
+    add(std::vector<std::uint8_t>{static_cast<std::uint8_t>(splits_[static_cast<std::size_t>(id)])});
+  }
+  return value;
 }
 
 std::int64_t Samples::first_point(std::int64_t i) const {

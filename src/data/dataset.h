@@ -40,9 +40,9 @@ class DatasetWriter {
   DatasetWriter(const DatasetWriter&) = delete;
   DatasetWriter& operator=(const DatasetWriter&) = delete;
 
-  // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]. Thread-safe.
+  // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]; kept: [N, dk]. Thread-safe.
   void write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
-             std::span<const float> output);
+             std::span<const float> output, std::span<const float> kept = {});
   void commit();  // fails unless every sample was written
 
  private:
@@ -94,6 +94,9 @@ class DatasetReader {
   std::vector<std::int64_t> indices(std::string_view split_or_all) const;
 
   Samples read(std::span<const std::int64_t> ids) const;
+  std::vector<float> read_kept(std::int64_t id) const;  // [N, dk]
+  // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
+  std::uint64_t hash() const;
 
  private:
   void read_description();

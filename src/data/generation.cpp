@@ -1,41 +1,93 @@
 #include "data/generation.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <exception>
+#include <nlohmann/json.hpp>
 
+#include "core/error.h"
 #include "core/progress.h"
+#include "data/sample_store.h"
 
 namespace lano {
+namespace {
 
-void generate_dataset(const std::filesystem::path& path, const SetDescription& description,
-                      const std::vector<Split>& splits, std::span<const float> shared_coordinates,
-                      const SampleMaker& make) {
+constexpr std::int64_t kMostAttempts = 20;
+
+// The arrays of one sample in one buffer, as the store keeps them.
+class Room {
+ public:
+  Room(const SetDescription& d, bool own_coordinates) {
+    const auto points = static_cast<std::size_t>(d.points()), frames = std::max<std::size_t>(1, d.time.size());
+    const auto floats = [&](std::int64_t channels) { return points * static_cast<std::size_t>(channels); };
+    const std::size_t coordinates = own_coordinates ? floats(d.dims()) : 0, input = floats(d.input_channels());
+    const std::size_t output = frames * floats(d.output_channels()), kept = floats(d.kept_channels());
+    values.resize(coordinates + input + output + kept);
+    const std::span<float> all(values);
+    arrays = {all.subspan(0, coordinates), all.subspan(coordinates, input), all.subspan(coordinates + input, output),
+              all.subspan(coordinates + input + output, kept)};
+  }
+  std::vector<float> values;
+  SampleArrays arrays;
+};
+
+}  // namespace
+
+Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description, const std::vector<Split>& splits,
+                           std::span<const float> shared_coordinates, const SampleMaker& make, bool replace) {
   const auto samples = static_cast<std::int64_t>(splits.size());
-  DatasetWriter writer(path, description, splits, shared_coordinates);
-  Progress progress("generating " + description.name, samples, "samples");
+  const bool own = shared_coordinates.empty();
+  // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set; but its
+  // size is part of the header to keep one meaning of "finished".
+  const std::string header = nlohmann::json{{"set", to_json(description)}, {"samples", samples}}.dump();
+  const auto parent = path.parent_path();
+  if (!parent.empty() && !std::filesystem::is_directory(parent)) {
+    fail(fmt::format("writing '{}'", path.string()), "an existing folder", fmt::format("none at {}", parent.string()), "create it first");
+  }
+  SampleStore store(path.string() + ".samples", header, samples, static_cast<std::int64_t>(Room(description, own).values.size()), replace);
+  Generated result;
+  result.resumed = store.found();
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
-#pragma omp parallel
   {
-    std::vector<float> input(static_cast<std::size_t>(description.points() * description.input_channels()));
-    const std::size_t frames = std::max<std::size_t>(1, description.time.size());
-    std::vector<float> output(frames * static_cast<std::size_t>(description.points() * description.output_channels()));
+    Progress progress("generating " + description.name, samples, "samples");
+    progress.advance(store.found());
+#pragma omp parallel
+    {
+      Room room(description, own);
 #pragma omp for schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < samples; ++i) {
-      if (failed) continue;  // an exception may not leave the parallel region: keep the first, skip the rest
-      try {
-        make(i, input, output);
-        writer.write(i, {}, input, output);
-        progress.advance();
-      } catch (...) {
+      for (std::int64_t i = 0; i < samples; ++i) {
+        if (failed || store.has(i)) continue;  // an exception may not leave the parallel region: keep the first, skip the rest
+        try {
+          std::int64_t attempt = 0;
+          while (!make(i, attempt, room.arrays)) {
+            if (++attempt == kMostAttempts) {
+              fail(fmt::format("generating sample {}", i), "a draw that converges", fmt::format("none in {}", kMostAttempts),
+                   "finished samples are kept; choose other parameters");
+            }
+          }
+          store.add(i, attempt, room.values);
+          progress.advance();
+        } catch (...) {
 #pragma omp critical(lano_generation_failure)
-        if (!failed.exchange(true)) failure = std::current_exception();
+          if (!failed.exchange(true)) failure = std::current_exception();
+        }
       }
     }
+    if (failure) std::rethrow_exception(failure);
+    progress.finish();
   }
-  if (failure) std::rethrow_exception(failure);
+  DatasetWriter writer(path, description, splits, shared_coordinates);
+  Room room(description, own);
+  for (std::int64_t i = 0; i < samples; ++i) {
+    store.read(i, room.values);
+    writer.write(i, room.arrays.coordinates, room.arrays.input, room.arrays.output, room.arrays.kept);
+    result.redrawn += store.attempts(i);
+  }
   writer.commit();
-  progress.finish();
+  store.remove();
+  return result;
 }
 
 }  // namespace lano

@@ -83,22 +83,23 @@ void BurgersProblem::initial(std::uint64_t seed, std::uint64_t sample, std::int6
   }
 }
 
-void BurgersProblem::make(std::int64_t sample, std::span<float> input, std::span<float> output) const {
+bool BurgersProblem::make(std::int64_t sample, std::int64_t, const SampleArrays& to) const {
   const auto n = static_cast<std::size_t>(config_.resolution), stride = static_cast<std::size_t>(config_.stride);
   std::vector<double> u(n * n), v(n * n);
   initial(config_.seed, static_cast<std::uint64_t>(sample), config_.resolution, u, v);
   const std::size_t frame_size = static_cast<std::size_t>(kept_ * kept_) * 2;
   for (std::int64_t t = 0; t < config_.frames; ++t) {
     if (t > 0) solver_.advance(u, v, config_.frame_time, config_.steps);
-    std::size_t to = static_cast<std::size_t>(t) * frame_size;
+    std::size_t at = static_cast<std::size_t>(t) * frame_size;
     for (std::size_t i = 0; i < n; i += stride) {
       for (std::size_t j = 0; j < n; j += stride) {
-        output[to++] = static_cast<float>(u[i * n + j]);
-        output[to++] = static_cast<float>(v[i * n + j]);
+        to.output[at++] = static_cast<float>(u[i * n + j]);
+        to.output[at++] = static_cast<float>(v[i * n + j]);
       }
     }
-    if (t == 0) std::copy(output.begin(), output.begin() + static_cast<std::ptrdiff_t>(frame_size), input.begin());
+    if (t == 0) std::copy(to.output.begin(), to.output.begin() + static_cast<std::ptrdiff_t>(frame_size), to.input.begin());
   }
+  return true;
 }
 
 }  // namespace lano

@@ -59,19 +59,20 @@ std::vector<float> DarcyProblem::coordinates() const {
   return coords;
 }
 
-void DarcyProblem::make(std::int64_t sample, std::span<float> input, std::span<float> output) const {
+bool DarcyProblem::make(std::int64_t sample, std::int64_t, const SampleArrays& to) const {
   const auto n = static_cast<std::size_t>(config_.resolution);
   std::vector<double> a(n * n), f(n * n, config_.source), u(n * n);
   sampler_.coefficient(config_.seed, static_cast<std::uint64_t>(sample), a);
   solver_.solve(a, f, u, config_.tolerance);
-  std::size_t to = 0;
+  std::size_t at = 0;
   const auto stride = static_cast<std::size_t>(config_.stride);
   for (std::size_t i = 0; i < n; i += stride) {
-    for (std::size_t j = 0; j < n; j += stride, ++to) {
-      input[to] = static_cast<float>(a[i * n + j]);
-      output[to] = static_cast<float>(u[i * n + j]);
+    for (std::size_t j = 0; j < n; j += stride, ++at) {
+      to.input[at] = static_cast<float>(a[i * n + j]);
+      to.output[at] = static_cast<float>(u[i * n + j]);
     }
   }
+  return true;
 }
 
 }  // namespace lano

@@ -21,7 +21,7 @@ class DarcyProblem final : public Problem {
   explicit DarcyProblem(DarcyConfig config);
   SetDescription describe() const override;
   std::vector<float> coordinates() const override;
-  void make(std::int64_t sample, std::span<float> input, std::span<float> output) const override;
+  bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
 
  private:
   DarcyConfig config_;

@@ -28,7 +28,7 @@ int main() {
   config.stride = 1;
   const lano::DarcyProblem problem(config);
   std::vector<float> a(256), u(256);
-  problem.make(0, a, u);
+  problem.make(0, 0, {{}, a, u, {}});
   std::printf("user of lano %s: %g %zu\n", lano::kVersion, lano::relative_l2(u, u), lano::base64("x").size());
 }
 CPP

@@ -123,13 +123,99 @@ TEST(Dataset, NotANumberIsNamedWithItsSample) {
   EXPECT_ERROR_WITH(reader.read(std::vector<std::int64_t>{2}), "a sample below 2");
 }
 
-TEST(Dataset, GenerationStopsAtTheFirstFailureAndLeavesNothing) {
+// Sample i holds i everywhere.
+bool make_number(std::int64_t i, std::int64_t, const SampleArrays& to) {
+  std::fill(to.input.begin(), to.input.end(), static_cast<float>(i));
+  std::fill(to.output.begin(), to.output.end(), static_cast<float>(i));
+  return true;
+}
+
+TEST(Generation, AFailureKeepsWhatIsFinishedAndTheNextRunGoesOn) {
   test::Scratch scratch;
-  const auto make = [](std::int64_t i, std::span<float>, std::span<float>) {
+  const auto path = scratch / "a.h5";
+  const auto failing = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
     if (i == 3) fail("solving sample 3", "convergence", "none");
+    return make_number(i, attempt, to);
   };
-  EXPECT_ERROR_WITH(generate_dataset(scratch / "a.h5", small_set(), make_splits(5, 0), numbered(12, 0), make), "solving sample 3");
-  EXPECT_EQ(scratch.files(), 0u);
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0), failing), "solving sample 3");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::atomic<int> made = 0;
+  const Generated result = generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0), [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+    ++made;
+    return make_number(i, attempt, to);
+  });
+  EXPECT_EQ(result.resumed + made, 50);
+  EXPECT_GE(result.resumed, 1);
+  EXPECT_EQ(scratch.files(), 1u);  // the store is gone
+  const DatasetReader reader(path);
+  for (const std::int64_t id : {0, 3, 49}) {
+    EXPECT_EQ(reader.read(std::vector<std::int64_t>{id}).output[0], static_cast<float>(id));
+  }
+}
+
+// A kill leaves a store whose last record may be cut anywhere: whole records are used, the rest is made again.
+TEST(Generation, ACutStoreGivesTheSameArrays) {
+  test::Scratch scratch;
+  const auto failing = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+    if (i == 7) fail("x", "y", "z");
+    return make_number(i, attempt, to);
+  };
+  generate_dataset(scratch / "whole.h5", small_set(), make_splits(8, 2), numbered(12, 0), make_number);
+  const std::uint64_t truth = DatasetReader(scratch / "whole.h5").hash();
+  const auto path = scratch / "a.h5", store = scratch / "a.h5.samples";
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), failing), "x");
+  const auto size = std::filesystem::file_size(store);
+  const std::string bytes = read_file(store, "r");
+  for (std::uintmax_t cut = 0; cut < size; cut += 1 + size / 37) {
+    std::ofstream(store, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(cut));
+    std::filesystem::remove(path);
+    generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), make_number);
+    EXPECT_EQ(DatasetReader(path).hash(), truth) << cut;
+  }
+  // A flipped bit in a record is found: that sample and those behind it are made again.
+  std::string damaged = bytes;
+  damaged[damaged.size() - 3] ^= 0x10;
+  std::ofstream(store, std::ios::binary) << damaged;
+  std::filesystem::remove(path);
+  generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), make_number);
+  EXPECT_EQ(DatasetReader(path).hash(), truth);
+}
+
+TEST(Generation, AStoreOfAnotherSetIsRefusedOrReplaced) {
+  test::Scratch scratch;
+  const auto path = scratch / "a.h5";
+  const auto stop = [](std::int64_t, std::int64_t, const SampleArrays&) -> bool { fail("x", "y", "z"); };
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), stop), "x");
+  SetDescription other = small_set();
+  other.generator = "{\"seed\": 9}";
+  EXPECT_ERROR_WITH(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number), "those of another");
+  EXPECT_NO_THROW(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number, true));
+}
+
+TEST(Generation, DrawsThatDoNotConvergeAreDrawnAgainAndCounted) {
+  test::Scratch scratch;
+  const auto stubborn = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return attempt >= i % 3 && make_number(i, attempt, to); };
+  EXPECT_EQ(generate_dataset(scratch / "a.h5", small_set(), make_splits(6, 0), numbered(12, 0), stubborn).redrawn, 6);
+  const auto hopeless = [](std::int64_t, std::int64_t, const SampleArrays&) { return false; };
+  EXPECT_ERROR_WITH(generate_dataset(scratch / "b.h5", small_set(), make_splits(6, 0), numbered(12, 0), hopeless), "a draw that converges");
+}
+
+TEST(Dataset, KeptFieldsAndCoordinatesOfEachSample) {
+  test::Scratch scratch;
+  SetDescription set = small_set();
+  set.geometry = Geometry::mesh;
+  set.kept = {{"p", "Pa"}, {"rho", "1"}};
+  const std::int64_t points = set.points(), dims = set.dims();
+  generate_dataset(scratch / "a.h5", set, make_splits(3, 1), {}, [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+    EXPECT_EQ(to.coordinates.size(), static_cast<std::size_t>(points * dims));
+    std::fill(to.coordinates.begin(), to.coordinates.end(), 10.0f + static_cast<float>(i));
+    std::fill(to.kept.begin(), to.kept.end(), 20.0f + static_cast<float>(i));
+    return make_number(i, attempt, to);
+  });
+  const DatasetReader reader(scratch / "a.h5");
+  EXPECT_EQ(reader.description().kept[1].name, "rho");
+  EXPECT_EQ(reader.read_kept(2), std::vector<float>(static_cast<std::size_t>(points * 2), 22.0f));
+  EXPECT_EQ(reader.read(std::vector<std::int64_t>{2}).coordinates[0], 12.0f);
 }
 
 }  // namespace

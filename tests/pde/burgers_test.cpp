@@ -62,17 +62,17 @@ TEST(Burgers, TheSetIsResolvedAndDependsOnSeedAndSampleAlone) {
   config.steps = 20;
   const BurgersProblem finer(config);
   std::vector<float> a(32 * 32 * 2), u(3 * 32 * 32 * 2), again(u.size()), fine(u.size());
-  problem.make(5, a, u);
-  problem.make(5, a, again);
+  problem.make(5, 0, {{}, a, u, {}});
+  problem.make(5, 0, {{}, a, again, {}});
   EXPECT_EQ(u, again);
-  finer.make(5, a, fine);
+  finer.make(5, 0, {{}, a, fine, {}});
   double squares = 0, difference = 0;
   for (std::size_t i = 0; i < u.size(); ++i) {
     squares += static_cast<double>(fine[i]) * fine[i];
     difference += std::pow(static_cast<double>(u[i]) - fine[i], 2);
   }
   EXPECT_LT(std::sqrt(difference / squares), 2e-3);
-  problem.make(6, a, again);
+  problem.make(6, 0, {{}, a, again, {}});
   EXPECT_NE(u, again);
 }
 

@@ -33,7 +33,7 @@ TEST(DarcyProblem, RootMeanSquareOfThePressure) {
   std::vector<float> a(85 * 85), u(85 * 85);
   double squares = 0;
   for (std::int64_t i = 0; i < 60; ++i) {
-    problem.make(i, a, u);
+    problem.make(i, 0, {{}, a, u, {}});
     for (const float value : u) squares += static_cast<double>(value) * value / (60.0 * 85 * 85);
   }
   EXPECT_NEAR(std::sqrt(squares), 7.0e-3, 0.7e-3);
@@ -48,7 +48,7 @@ TEST(DarcyProblem, TheSameArraysForAnyNumberOfThreads) {
     omp_set_num_threads(threads);
     const auto path = scratch / ("t" + std::to_string(threads) + ".h5");
     generate_dataset(path, problem.describe(), make_splits(9, 3), problem.coordinates(),
-                     [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+                     [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
     const DatasetReader reader(path);
     sets.push_back(reader.read(reader.indices("all")));
   }

@@ -24,7 +24,7 @@ std::filesystem::path darcy(const test::Scratch& scratch, std::int64_t train, st
   config.stride = 1;
   const DarcyProblem problem(config);
   generate_dataset(path, problem.describe(), make_splits(train, test, validation), problem.coordinates(),
-                   [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
   return path;
 }
 
@@ -254,7 +254,7 @@ std::filesystem::path burgers(const test::Scratch& scratch) {
   config.frames = 5;
   const BurgersProblem problem(config);
   generate_dataset(path, problem.describe(), make_splits(16, 3, 0.25), problem.coordinates(),
-                   [&](std::int64_t i, std::span<float> a, std::span<float> u) { problem.make(i, a, u); });
+                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
   return path;
 }
 
