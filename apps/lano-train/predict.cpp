@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "data/npy.h"
 #include "edge.h"
+#include "report/picture.h"
 #include "report/vtk.h"
 #include "train/trained_model.h"
 #include "run_options.h"
@@ -144,12 +145,6 @@ void write_array(const std::string& path, const Query& q, const Prediction& pred
   shape.insert(shape.end(), q.set.shape.begin(), q.set.shape.end());
   shape.push_back(q.set.output_channels());
   write_npy(path, shape, prediction.values);
-}
-
-std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which) {
-  std::vector<float> out;
-  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels)) out.push_back(values[i]);
-  return out;
 }
 
 // One file a sample and frame; with several samples or frames the name gets their numbers.

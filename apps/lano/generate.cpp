@@ -1,65 +1,126 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "command.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/progress.h"
 #include "core/threads.h"
 #include "data/generation.h"
 #include "edge.h"
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
+#include "pde/elasticity_problem.h"
 
 namespace lano::cli {
 namespace {
 
 struct Options {
-  std::string benchmark, out;
-  std::int64_t train = 1000, test = 200, seed = 0;
-  std::optional<std::int64_t> resolution, stride, frames;  // default: the benchmark's own
+  std::string benchmark, out, medium = "two-values", preset;
+  std::optional<std::int64_t> train, test, resolution, stride, frames;  // default: the preset's
+  std::int64_t seed = 0;
   double validation = 0.1;
   int threads = 0;
   bool force = false;
 };
 
-const std::vector<std::string> kBenchmarks{"darcy", "burgers"};
+// Samples of a set, for training (validation included) and for the test.
+struct Sizes {
+  std::int64_t train, test;
+};
 
-std::unique_ptr<Problem> make_problem(const Options& o) {
-  const auto seed = static_cast<std::uint64_t>(o.seed);
-  if (o.benchmark == "burgers") {
-    BurgersConfig config;
-    config.seed = seed;
-    config.resolution = o.resolution.value_or(config.resolution);
-    config.stride = o.stride.value_or(config.stride);
-    config.frames = o.frames.value_or(config.frames);
-    return std::make_unique<BurgersProblem>(config);
-  }
-  if (o.frames) fail_usage("generating darcy", "no --frames: the set is steady", std::to_string(*o.frames));
-  DarcyConfig config;
-  config.seed = seed;
-  config.resolution = o.resolution.value_or(config.resolution);
-  config.stride = o.stride.value_or(config.stride);
-  return std::make_unique<DarcyProblem>(config);
+// A benchmark as this word knows it: its options, and its sizes in the paper and in a smoke test.
+struct Benchmark {
+  std::string_view name, options;
+  Sizes paper, smoke;
+  std::unique_ptr<Problem> (*make)(const Options& o, bool smoke);
+};
+
+std::unique_ptr<Problem> make_darcy(const Options& o, bool smoke) {
+  DarcyConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  c.resolution = o.resolution.value_or(smoke ? 85 : c.resolution);
+  c.stride = o.stride.value_or(smoke ? 4 : c.stride);
+  if (o.medium == "lognormal") c.field.medium = DarcyMedium::lognormal;
+  return std::make_unique<DarcyProblem>(c);
 }
 
-void run(const Options& o) {
-  if (std::find(kBenchmarks.begin(), kBenchmarks.end(), o.benchmark) == kBenchmarks.end()) {
-    fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(kBenchmarks, ", ")),
-               fmt::format("'{}'", o.benchmark), fmt::format("did you mean '{}'?", nearest(o.benchmark, kBenchmarks)));
-  }
-  const std::string out = o.out.empty() ? o.benchmark + ".h5" : o.out;
-  refuse_to_overwrite(out, o.force);
-  set_thread_count(o.threads);
-  const std::unique_ptr<Problem> problem = make_problem(o);
+std::unique_ptr<Problem> make_burgers(const Options& o, bool) {
+  BurgersConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  c.resolution = o.resolution.value_or(c.resolution);
+  c.stride = o.stride.value_or(c.stride);
+  c.frames = o.frames.value_or(c.frames);
+  return std::make_unique<BurgersProblem>(c);
+}
+
+std::unique_ptr<Problem> make_elasticity(const Options& o, bool) {
+  ElasticityConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  return std::make_unique<ElasticityProblem>(c);
+}
+
+const std::array kBenchmarks{
+    Benchmark{"darcy", "resolution stride medium", {1000, 200}, {40, 10}, make_darcy},
+    Benchmark{"elasticity", "", {1000, 200}, {60, 20}, make_elasticity},
+    Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
+};
+
+void check_options(const Benchmark& b, const Options& o) {
+  const auto only = [&](bool given, const char* option) {
+    if (given && b.options.find(option) == std::string_view::npos) {
+      fail_usage(fmt::format("generating {}", b.name), fmt::format("no --{}: the benchmark fixes it", option), "one");
+    }
+  };
+  only(o.resolution.has_value(), "resolution");
+  only(o.stride.has_value(), "stride");
+  only(o.frames.has_value(), "frames");
+  only(o.medium != "two-values", "medium");
+}
+
+void generate(const Benchmark& b, const Options& o, const std::string& out) {
+  const bool smoke = o.preset == "smoke";
+  const Sizes sizes = smoke ? b.smoke : b.paper;
+  const std::int64_t train = o.train.value_or(sizes.train), test = o.test.value_or(sizes.test);
+  const std::unique_ptr<Problem> problem = b.make(o, smoke);
   const SetDescription description = problem->describe();
-  const Generated made = generate_dataset(out, description, make_splits(o.train, o.test, o.validation), problem->coordinates(),
-                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); }, o.force);
-  fmt::print("{}: {} samples of {}{}\n", out, o.train + o.test, shape_text(description.shape),
+  const Generated made = generate_dataset(out, description, make_splits(train, test, o.validation), problem->coordinates(),
+                                          [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); }, o.force);
+  fmt::print("{}: {} samples of {}{}\n", out, train + test, shape_text(description.shape),
              description.time.empty() ? "" : fmt::format(" at {} times", description.time.size()));
   if (made.resumed > 0) fmt::print("{} of them were there from a generation that was stopped\n", made.resumed);
   if (made.redrawn > 0) fmt::print("{} draws did not converge and were drawn again\n", made.redrawn);
+}
+
+void run(const Options& o) {
+  set_thread_count(o.threads);
+  if (o.benchmark == "all") {
+    const std::filesystem::path folder(o.out.empty() ? "." : o.out);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail(fmt::format("making the folder '{}'", folder.string()), "a folder to write into", error.message());
+    check_options(Benchmark{"all", "", {}, {}, nullptr}, o);
+    for (const Benchmark& b : kBenchmarks) refuse_to_overwrite(folder / fmt::format("{}.h5", b.name), o.force);
+    for (const Benchmark& b : kBenchmarks) generate(b, o, (folder / fmt::format("{}.h5", b.name)).string());
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Benchmark& b : kBenchmarks) {
+    if (b.name == o.benchmark) {
+      check_options(b, o);
+      const std::string out = o.out.empty() ? o.benchmark + ".h5" : o.out;
+      refuse_to_overwrite(out, o.force);
+      return generate(b, o, out);
+    }
+    names.emplace_back(b.name);
+  }
+  names.emplace_back("all");
+  fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")), fmt::format("'{}'", o.benchmark),
+             fmt::format("did you mean '{}'?", nearest(o.benchmark, names)));
 }
 
 }  // namespace
@@ -67,18 +128,23 @@ void run(const Options& o) {
 void add_generate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("generate", "make a benchmark's data set with its own solver, on every core");
-  command->add_option("benchmark", options->benchmark, "darcy, or burgers (time-dependent)")->required();
+  std::string names;
+  for (const Benchmark& b : kBenchmarks) names += fmt::format("{}, ", b.name);
+  command->add_option("benchmark", options->benchmark, names + "or all of them into the folder --out")->required();
   command->add_option("--out", options->out, "the file to write; default BENCHMARK.h5");
-  command->add_option("--train", options->train, "training samples, validation included")->capture_default_str();
-  command->add_option("--test", options->test, "test samples")->capture_default_str();
+  command->add_option("--preset", options->preset, "paper: the benchmark's own sizes (default); smoke: a few samples, in seconds")->check(CLI::IsMember({"paper", "smoke"}));
+  command->add_option("--train", options->train, "training samples, validation included; paper: 1000")->check(CLI::NonNegativeNumber);
+  command->add_option("--test", options->test, "test samples; paper: 200")->check(CLI::NonNegativeNumber);
   command->add_option("--validation", options->validation, "share of the training samples kept for validation")->capture_default_str();
   command->add_option("--resolution", options->resolution, "points an axis in the solve; darcy 421, burgers 64");
   command->add_option("--stride", options->stride, "keep every stride-th point; darcy 5 (85x85), burgers 2 (32x32)");
+  command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")->check(CLI::IsMember({"two-values", "lognormal"}))->capture_default_str();
   command->add_option("--frames", options->frames, "burgers: output times, the first at t = 0; default 11");
   command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_option("--threads", options->threads, "0: all cores")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_flag("--force", options->force, "replace an existing file");
-  command->footer("Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
+  command->footer("A generation that was stopped goes on when the same command is given again: finished samples wait in OUT.samples.\n"
+                  "Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
   command->callback([options] { run(*options); });
 }
 

@@ -5,11 +5,13 @@
 #include <filesystem>
 
 #include "command.h"
+#include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "data/dataset.h"
 #include "kernels/tile_kernels.h"
+#include "report/sheet.h"
 #include "runtime/model_file.h"
 
 namespace lano::cli {
@@ -31,13 +33,36 @@ void print_set(const SetDescription& d) {
   fmt::print("  made by      {}\n", d.generator);
 }
 
-void print_dataset(const std::string& path) {
+// A few samples of each split as one picture, a row each.
+void plot_dataset(const DatasetReader& reader, const std::string& out) {
+  const SetDescription& d = reader.description();
+  std::vector<std::vector<Image>> rows;
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    const std::vector<std::int64_t> ids = reader.indices(split);
+    for (std::size_t i = 0; i < std::min<std::size_t>(ids.size(), split == Split::train ? 2 : 1); ++i) {
+      const Samples one = reader.read(std::vector<std::int64_t>{ids[i]});
+      SetDescription set = d;
+      set.shape = d.geometry == Geometry::points ? Shape{one.points_of(0)} : d.shape;
+      rows.push_back(draw_sample(set, one.coordinates, one.input, one.output, reader.read_kept(ids[i])));
+    }
+  }
+  write_file_atomically(out, encode_png(join_images(rows)));
+  std::string columns;
+  for (const auto* fields : {&d.input, &d.output, &d.kept}) {
+    for (const FieldInfo& field : *fields) columns += (columns.empty() ? "" : " | ") + field.name;
+  }
+  fmt::print("picture: {} (columns: {}{})\n", out, columns, d.time.empty() ? "" : ", output at the last time");
+}
+
+void print_dataset(const std::string& path, const std::string& plot) {
   const DatasetReader reader(path);
   fmt::print("{}: dataset '{}', {} samples\n", path, reader.description().name, reader.size());
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     fmt::print("  {:<12} {}\n", split_name(split), reader.indices(split).size());
   }
   print_set(reader.description());
+  fmt::print("  contents     {:016x}\n", reader.hash());
+  if (!plot.empty()) plot_dataset(reader, plot);
 }
 
 void print_model(const std::string& path) {
@@ -76,13 +101,16 @@ void print_system() {
 void add_info(CLI::App& app) {
   struct Options {
     std::string file;
-    bool system = false;
+    bool system = false, draw = false;
+    std::string plot;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
   command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
+  command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
+  command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
-  command->footer("Example: lano info runs/darcy/model.safetensors");
+  command->footer("Examples: lano info runs/darcy/model.safetensors\n          lano info darcy.h5 --plot");
   command->callback([options] {
     if (options->system) print_system();
     if (options->file.empty()) {
@@ -90,7 +118,8 @@ void add_info(CLI::App& app) {
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
     } else {
-      print_dataset(options->file);
+      const bool draw = options->draw || !options->plot.empty();
+      print_dataset(options->file, !draw ? "" : options->plot.empty() ? options->file + ".png" : options->plot);
     }
   });
 }

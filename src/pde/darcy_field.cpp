@@ -47,7 +47,8 @@ void DarcyFieldSampler::gaussian(std::uint64_t seed, std::uint64_t sample, std::
 
 void DarcyFieldSampler::coefficient(std::uint64_t seed, std::uint64_t sample, std::span<double> a) const {
   gaussian(seed, sample, a);
-  for (double& value : a) value = value >= 0 ? config_.high : config_.low;
+  const bool smooth = config_.medium == DarcyMedium::lognormal;
+  for (double& value : a) value = smooth ? std::exp(value) : value >= 0 ? config_.high : config_.low;
 }
 
 }  // namespace lano

@@ -40,6 +40,7 @@ SetDescription DarcyProblem::describe() const {
                                {"seed", config_.seed},
                                {"alpha", config_.field.alpha},
                                {"tau", config_.field.tau},
+                               {"medium", config_.field.medium == DarcyMedium::lognormal ? "lognormal" : "two values"},
                                {"high", config_.field.high},
                                {"low", config_.field.low},
                                {"source", config_.source},

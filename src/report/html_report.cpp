@@ -49,14 +49,6 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::vector<float> channel(const std::vector<float>& values, std::int64_t channels, std::int64_t which) {
-  std::vector<float> out;
-  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels)) {
-    out.push_back(values[i]);
-  }
-  return out;
-}
-
 std::pair<double, double> range(const std::vector<float>& a, const std::vector<float>& b = {}) {
   double low = 1e300, high = -1e300;
   for (const auto* values : {&a, &b}) {

@@ -85,6 +85,12 @@ Image draw_field(Geometry geometry, const Shape& shape, std::span<const float> c
   return draw_scatter(coordinates, dims, values, low, high, map, pixels);
 }
 
+std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which) {
+  std::vector<float> one;
+  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels)) one.push_back(values[i]);
+  return one;
+}
+
 std::string encode_png(const Image& image) {
   png_image header{};
   header.version = PNG_IMAGE_VERSION;

@@ -22,6 +22,9 @@ struct Image {
 Image draw_field(Geometry geometry, const Shape& shape, std::span<const float> coordinates, std::int64_t dims,
                  std::span<const float> values, double low, double high, ColourMap map, std::int64_t pixels = 260);
 
+// Channel `which` of values [N, channels].
+std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which);
+
 std::string encode_png(const Image& image);
 std::string base64(std::string_view bytes);
 

@@ -57,6 +57,24 @@ TEST(DarcyProblem, TheSameArraysForAnyNumberOfThreads) {
   EXPECT_EQ(sets[0].output, sets[1].output);
 }
 
+// The smooth medium is exp of the same Gaussian field, and its pressure stays within the maximum principle's bounds.
+TEST(DarcyProblem, LogNormalMedium) {
+  DarcyConfig two = config(33, 1), smooth = two;
+  smooth.field.medium = DarcyMedium::lognormal;
+  std::vector<float> a(33 * 33), b(33 * 33), u(33 * 33);
+  DarcyProblem(two).make(3, 0, {{}, a, u, {}});
+  ASSERT_TRUE(DarcyProblem(smooth).make(3, 0, {{}, b, u, {}}));
+  float least = 1e9f, most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i] == 12, b[i] >= 1);
+    least = std::min(least, b[i]);
+    most = std::max(most, b[i]);
+  }
+  const float top = *std::max_element(u.begin(), u.end());
+  EXPECT_LE(top, 0.0737f / least);
+  EXPECT_GE(top, 0.0736f / most);
+}
+
 TEST(DarcyProblem, ImpossibleSizesAreRefused) {
   EXPECT_ERROR_WITH(DarcyProblem(config(1, 1)), "a resolution of at least 2");
   EXPECT_ERROR_WITH(DarcyProblem(config(16, 0)), "stride of at least 1");
