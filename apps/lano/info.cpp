@@ -110,7 +110,7 @@ void add_info(CLI::App& app) {
   command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
-  command->footer("Examples: lano info runs/darcy/model.safetensors\n          lano info darcy.h5 --plot");
+  command->footer("Example: lano info darcy.h5 --plot");
   command->callback([options] {
     if (options->system) print_system();
     if (options->file.empty()) {

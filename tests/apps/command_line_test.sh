@@ -43,6 +43,27 @@ expect 1 'add --force' "$lano" generate darcy --resolution 17 --stride 2 --train
 expect 1 'existing folder' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
 [ "$sum" = "$(sha256sum d.h5)" ] || complain "a refused command changed d.h5"
 
+# A kill at any moment: the same command goes on with what is finished, and the arrays are the same.
+contents() { "$lano" info "$1" | sed -n 's/^ *contents *//p'; }
+make=(generate darcy --resolution 85 --stride 4 --train 60 --test 4 --threads 2)
+"$lano" "${make[@]}" --out whole.h5 >/dev/null 2>&1 || complain "generating whole.h5 failed"
+"$lano" "${make[@]}" --out killed.h5 >/dev/null 2>&1 & job=$!
+for _ in $(seq 200); do [ "$(stat -c %s killed.h5.samples 2>/dev/null || echo 0)" -gt 30000 ] && break; sleep 0.01; done
+kill -9 $job 2>/dev/null; wait $job 2>/dev/null
+if [ -e killed.h5.samples ]; then
+  expect 1 'those of another' "$lano" "${make[@]}" --seed 1 --out killed.h5
+  expect 0 'were there from a generation that was stopped' "$lano" "${make[@]}" --out killed.h5
+fi
+[ -n "$(contents whole.h5)" ] && [ "$(contents whole.h5)" = "$(contents killed.h5)" ] || complain "a killed generation differs"
+[ -e killed.h5.samples ] && complain "the side store was left behind"
+expect 0 'picture: whole.h5.png .columns: permeability . pressure|columns' "$lano" info whole.h5 --plot
+[ -s whole.h5.png ] || complain "whole.h5.png is missing"
+rm -f whole.h5* killed.h5*
+expect 0 '5 samples of \[972\]' "$lano" generate elasticity --train 4 --test 1 --out e.h5
+expect 2 'no --stride' "$lano" generate elasticity --stride 2 --out e2.h5
+expect 0 '6 samples' "$lano" generate darcy --medium lognormal --resolution 17 --stride 2 --train 5 --test 1 --out l.h5
+rm -f e.h5 l.h5
+
 # A full disk while writing (a limit on file size): one sentence, no file, no part, nothing lost.
 full=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out full.h5 2>&1); status=$?
 [ "$status" = 1 ] || complain "a full disk exited $status: $full"

@@ -6,6 +6,7 @@
 #include "core/atomic_file.h"
 #include "report/html_report.h"
 #include "report/picture.h"
+#include "report/sheet.h"
 #include "report/vtk.h"
 #include "scratch.h"
 
@@ -138,6 +139,39 @@ TEST(Vtk, UnstructuredCellsAndPointClouds) {
   write_vtk(scratch / "b.vtu", set, coords, {{"u", values}});
   EXPECT_NE(read_file(scratch / "b.vtu", "r").find("NumberOfCells=\"6\""), std::string::npos);
   EXPECT_ERROR_WITH(write_vtk(scratch / "c.vts", set, coords, {}), "write .vtu");
+}
+
+TEST(Sheet, JoinsImagesWithAGap) {
+  const auto plain = [](std::int64_t width, std::int64_t height, std::uint8_t grey) {
+    return Image{width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width * height), grey)};
+  };
+  const Image sheet = join_images({{plain(3, 2, 10), plain(2, 4, 20)}, {plain(1, 1, 30)}}, 1);
+  EXPECT_EQ(sheet.width, 6);
+  EXPECT_EQ(sheet.height, 6);
+  const auto at = [&](std::int64_t x, std::int64_t y) { return static_cast<int>(sheet.rgb[static_cast<std::size_t>(3 * (y * sheet.width + x))]); };
+  EXPECT_EQ(at(0, 0), 10);
+  EXPECT_EQ(at(3, 0), 255);
+  EXPECT_EQ(at(4, 3), 20);
+  EXPECT_EQ(at(0, 3), 255);
+  EXPECT_EQ(at(0, 5), 30);
+}
+
+TEST(Sheet, OnePictureAChannelAndTheLastFrame) {
+  SetDescription set;
+  set.geometry = Geometry::grid;
+  set.shape = {2, 2};
+  set.coordinates = {{"x", "1"}, {"y", "1"}};
+  set.input = {{"a", "1"}};
+  set.output = {{"u", "1"}, {"v", "1"}};
+  set.kept = {{"p", "1"}};
+  set.time = {0, 1};
+  const std::vector<float> xy{0, 0, 0, 1, 1, 0, 1, 1}, a(4, 1.0f), kept(4, 0.0f);
+  std::vector<float> output(16, 5.0f);
+  for (std::size_t i = 8; i < 16; ++i) output[i] = static_cast<float>(i);
+  const auto row = draw_sample(set, xy, a, output, kept, 8);
+  ASSERT_EQ(row.size(), 4u);
+  EXPECT_NE(row[1].rgb, row[0].rgb);  // the last frame varies, the input does not
+  EXPECT_EQ(row[1].rgb, row[2].rgb);  // the same pattern in its own range
 }
 
 }  // namespace
