@@ -15,6 +15,7 @@
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "pde/elasticity_problem.h"
+#include "pde/pipe_problem.h"
 
 namespace lano::cli {
 namespace {
@@ -64,9 +65,17 @@ std::unique_ptr<Problem> make_elasticity(const Options& o, bool) {
   return std::make_unique<ElasticityProblem>(c);
 }
 
+std::unique_ptr<Problem> make_pipe(const Options& o, bool smoke) {
+  PipeConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  if (smoke) c.elements = 16;
+  return std::make_unique<PipeProblem>(c);
+}
+
 const std::array kBenchmarks{
     Benchmark{"darcy", "resolution stride medium", {1000, 200}, {40, 10}, make_darcy},
     Benchmark{"elasticity", "", {1000, 200}, {60, 20}, make_elasticity},
+    Benchmark{"pipe", "", {1000, 200}, {20, 5}, make_pipe},
     Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
 };
 
