@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/nearest.h"
 
 namespace lano {
 namespace {
@@ -36,6 +37,9 @@ std::string hdf5_reason() {
   }
   return reason.empty() ? "an HDF5 error" : reason;
 }
+
+// No filter of HDF5 packs more values into a byte: deflate reaches 1032.
+constexpr double kMostDeflation = 1100;
 
 std::vector<hsize_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
@@ -127,6 +131,48 @@ bool Hdf5File::is_number(const std::string& name) const {
   return kind == H5T_FLOAT || kind == H5T_INTEGER;
 }
 
+std::vector<std::string> Hdf5File::names() const {
+  silence_hdf5();
+  std::vector<std::string> names;
+  H5Literate(
+      file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
+      [](hid_t group, const char* name, const H5L_info_t*, void* out) -> herr_t {
+        H5O_info_t info;
+        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && info.type == H5O_TYPE_DATASET) {
+          static_cast<std::vector<std::string>*>(out)->push_back(name);
+        }
+        return 0;
+      },
+      &names);
+  return names;
+}
+
+std::string Hdf5File::numeric_array(const std::string& key, const std::string& doing) const {
+  const std::vector<std::string> known = names();
+  const std::string name = key.empty() && known.size() == 1 ? known.front() : key;
+  // A path through groups is looked up step by step: HDF5 fails where a step is missing.
+  bool there = !name.empty();
+  for (std::size_t at = 0; there && at != std::string::npos;) {
+    at = name.find('/', at + 1);
+    there = has(name.substr(0, at));
+  }
+  if (!there) {
+    fail_usage(doing, key.empty() ? "the name of one of its arrays" : fmt::format("an array '{}'", key),
+               known.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(known, ", ")),
+               known.empty() || key.empty() ? "" : fmt::format("did you mean '{}'?", nearest(key, known)));
+  }
+  if (!is_number(name)) fail(doing, fmt::format("real numbers in '{}'", name), "another type");
+  const Hdf5Handle set = dataset(name);
+  const auto stored = static_cast<double>(H5Dget_storage_size(set.get()));
+  double elements = 1;
+  for (const std::int64_t extent : shape(name)) elements *= static_cast<double>(extent);
+  if (elements > stored * kMostDeflation) {
+    fail(doing, fmt::format("values for '{}' of shape {}", name, shape_text(shape(name))), fmt::format("{} bytes", stored),
+         "copy the file again");
+  }
+  return name;
+}
+
 void Hdf5File::make_floats(const std::string& name, const Shape& shape, const Shape& chunk) {
   const auto dims = extents(shape);
   const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
@@ -178,6 +224,27 @@ void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64
   if (H5Sget_select_npoints(memory_space.get()) != static_cast<hssize_t>(values.size()) ||
       H5Dread(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
     fail_reading(fmt::format("readable rows in '{}'", name), hdf5_reason());
+  }
+}
+
+void Hdf5File::read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const {
+  if (values.empty()) return;
+  const Hdf5Handle set = dataset(name);
+  const Hdf5Handle file_space(H5Dget_space(set.get()), H5Sclose);
+  std::vector<hsize_t> start, stride, count;
+  for (const AxisRange& range : ranges) {
+    start.push_back(static_cast<hsize_t>(range.first));
+    stride.push_back(static_cast<hsize_t>(range.stride));
+    count.push_back(static_cast<hsize_t>(range.count));
+  }
+  if (!ranges.empty()) {
+    H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), stride.data(), count.data(), nullptr);
+  }
+  const hsize_t total = values.size();
+  const Hdf5Handle memory_space(H5Screate_simple(1, &total, nullptr), H5Sclose);
+  if (H5Sget_select_npoints(file_space.get()) != static_cast<hssize_t>(total) ||
+      H5Dread(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
+    fail_reading(fmt::format("readable values in '{}'", name), hdf5_reason());
   }
 }
 

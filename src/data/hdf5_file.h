@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/shape.h"
+#include "data/array_source.h"
 
 namespace lano {
 
@@ -42,6 +43,10 @@ class Hdf5File {
   bool has(const std::string& name) const;
   Shape shape(const std::string& name) const;
   bool is_number(const std::string& name) const;
+  std::vector<std::string> names() const;  // of the arrays in the root group
+  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such, or
+  // where its extents are more than its bytes in the file can hold.
+  std::string numeric_array(const std::string& key, const std::string& doing) const;
 
   // A float32 (or uint8) array; chunk empty: contiguous.
   void make_floats(const std::string& name, const Shape& shape, const Shape& chunk);
@@ -52,6 +57,8 @@ class Hdf5File {
 
   // `count` rows of the first axis, from `first`.
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
+  // The values in one range an axis, last axis fastest.
+  void read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const;
   std::vector<std::uint8_t> read_bytes(const std::string& name) const;
   std::vector<double> read_doubles(const std::string& name) const;
   std::vector<std::int64_t> read_integers(const std::string& name) const;

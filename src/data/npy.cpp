@@ -6,8 +6,9 @@
 #include <zip.h>
 
 #include <bit>
+#include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <fstream>
 #include <limits>
 #include <memory>
 
@@ -21,6 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the readers assume a little-endian machine");
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::size_t kLongestHeader = 1 << 17;  // version 1 has at most 64 KiB; no plain array needs more
 
 struct Header {
   std::string descr;
@@ -93,43 +95,54 @@ std::size_t checked_count(const Shape& shape, std::string_view doing) {
   return count;
 }
 
-template <class T>
-void convert(std::string_view raw, std::vector<float>& out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    T value;
-    std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<float>(value);
-  }
-}
-
 struct Type {
   std::string_view descr;
   std::size_t size;
-  void (*read)(std::string_view, std::vector<float>&);
+  StridedCopy copy;
 };
 
 constexpr Type kTypes[] = {
-    {"<f4", 4, convert<float>},         {"<f8", 8, convert<double>},        {"<i2", 2, convert<std::int16_t>},
-    {"<i4", 4, convert<std::int32_t>},  {"<i8", 8, convert<std::int64_t>},  {"<u2", 2, convert<std::uint16_t>},
-    {"<u4", 4, convert<std::uint32_t>}, {"<u8", 8, convert<std::uint64_t>}, {"|u1", 1, convert<std::uint8_t>},
-    {"|i1", 1, convert<std::int8_t>},   {"|b1", 1, convert<std::uint8_t>},
+    {"<f4", 4, strided_copy<float>},         {"<f8", 8, strided_copy<double>},        {"<i2", 2, strided_copy<std::int16_t>},
+    {"<i4", 4, strided_copy<std::int32_t>},  {"<i8", 8, strided_copy<std::int64_t>},  {"<u2", 2, strided_copy<std::uint16_t>},
+    {"<u4", 4, strided_copy<std::uint32_t>}, {"<u8", 8, strided_copy<std::uint64_t>}, {"|u1", 1, strided_copy<std::uint8_t>},
+    {"|i1", 1, strided_copy<std::int8_t>},   {"|b1", 1, strided_copy<std::uint8_t>},
 };
 
-// Column-major to row-major.
-std::vector<float> to_row_major(const std::vector<float>& columns, const Shape& shape) {
-  std::vector<float> rows(columns.size());
-  std::vector<std::int64_t> index(shape.size(), 0);
-  for (float& value : rows) {
-    std::int64_t at = 0;
-    for (std::size_t a = shape.size(); a-- > 0;) at = at * shape[a] + index[a];
-    value = columns[static_cast<std::size_t>(at)];
-    for (std::size_t a = shape.size(); a-- > 0;) {
-      if (++index[a] < shape[a]) break;
-      index[a] = 0;
+// The type of a header's numbers, with the bytes after the header checked against its shape.
+const Type& checked_type(const Header& header, std::size_t data_bytes, std::string_view doing) {
+  for (const Type& type : kTypes) {
+    if (type.descr != header.descr) continue;
+    const std::size_t count = checked_count(header.shape, doing);
+    if (data_bytes != count * type.size) {
+      fail(doing, fmt::format("{} bytes of data for shape {}", count * type.size, shape_text(header.shape)),
+           fmt::format("{}", data_bytes), "copy the file again");
     }
+    return type;
   }
-  return rows;
+  fail(doing, "little-endian real numbers (float32, float64, integers)", fmt::format("NumPy type '{}'", header.descr),
+       "convert it with numpy.asarray(x, dtype='float32')");
 }
+
+class NpySource final : public ContiguousSource {
+ public:
+  NpySource(std::string doing, const Header& header, const Type& type, std::ifstream file)
+      : ContiguousSource(std::move(doing), header.shape, header.fortran, type.size, type.copy, kBlockBytes),
+        data_offset_(header.data_offset),
+        file_(std::move(file)) {}
+
+ private:
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 24;
+
+  void read_elements(std::int64_t first, std::int64_t count, char* to) const override {
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(data_offset_ + static_cast<std::size_t>(first) * element_size()));
+    file_.read(to, static_cast<std::streamsize>(static_cast<std::size_t>(count) * element_size()));
+    if (!file_) fail(doing(), "readable values", "a read error", "copy the file again");
+  }
+
+  std::size_t data_offset_;
+  mutable std::ifstream file_;
+};
 
 struct ZipCloser {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -158,21 +171,27 @@ bool is_npz(const std::filesystem::path& path) { return path.extension() == ".np
 
 NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
   const Header header = parse_header(bytes, doing);
-  for (const Type& type : kTypes) {
-    if (type.descr != header.descr) continue;
-    const std::size_t count = checked_count(header.shape, doing);
-    const std::string_view raw = bytes.substr(header.data_offset);
-    if (raw.size() != count * type.size) {
-      fail(doing, fmt::format("{} bytes of data for shape {}", count * type.size, shape_text(header.shape)),
-           fmt::format("{}", raw.size()), "copy the file again");
-    }
-    NumpyArray array{header.shape, std::vector<float>(count)};
-    type.read(raw, array.values);
-    if (header.fortran && header.shape.size() > 1) array.values = to_row_major(array.values, header.shape);
-    return array;
-  }
-  fail(doing, "little-endian real numbers (float32, float64, integers)", fmt::format("NumPy type '{}'", header.descr),
-       "convert it with numpy.asarray(x, dtype='float32')");
+  const std::string_view raw = bytes.substr(header.data_offset);
+  const Type& type = checked_type(header, raw.size(), doing);
+  NumpyArray array{header.shape, std::vector<float>(raw.size() / type.size)};
+  const Shape strides = header.fortran ? column_major_strides(header.shape) : row_major_strides(header.shape);
+  type.copy(raw.data(), strides, array.values.data(), row_major_strides(header.shape), header.shape);
+  return array;
+}
+
+std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path) {
+  std::string doing = fmt::format("reading '{}'", path.string());
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) fail(doing, "a file", "nothing at that path", "check the path");
+  if (std::filesystem::is_directory(path, error)) fail(doing, "a file", "a folder", "name the file itself");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(doing, "a readable file", errno_text(errno), "check its permissions");
+  std::string start(kLongestHeader, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  const Header header = parse_header(start, doing);
+  const Type& type = checked_type(header, std::filesystem::file_size(path) - header.data_offset, doing);
+  return std::make_unique<NpySource>(std::move(doing), header, type, std::move(file));
 }
 
 std::vector<std::string> numpy_keys(const std::filesystem::path& path) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/shape.h"
+#include "data/array_source.h"
 
 namespace lano {
 
@@ -22,6 +24,9 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing);
 
 // The array of a .npy file, or the array `key` of a .npz file (the key may be empty where there is only one).
 NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key);
+
+// A .npy file to be read in parts.
+std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path);
 
 // The keys of a .npz file; a single empty key for .npy.
 std::vector<std::string> numpy_keys(const std::filesystem::path& path);

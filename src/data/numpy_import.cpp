@@ -1,5 +1,5 @@
-// Arrays are read group by group (a group is one .npz, or the .npy files together), brought to [S, N, channels], checked
-// against each other, and written sample by sample.
+// Arrays are read group by group (a group is one archive, or the files named one by one together), brought to
+// [S, N, channels], checked against each other, and written sample by sample.
 #include "data/numpy_import.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "data/array_source.h"
 #include "data/dataset.h"
 #include "data/npy.h"
 
@@ -78,15 +79,17 @@ void check_finite(const Field& field, const std::string& doing, const char* what
   }
 }
 
-NumpyArray read_named(const std::filesystem::path& npz, const std::string& name) {
-  if (name.ends_with(".npy")) return read_numpy(name, "");
-  return read_numpy(npz, name);
+// The array a name stands for: in a file of its own where the name says so, else in the archive of the group.
+NumpyArray read_named(const std::filesystem::path& archive, const std::string& name) {
+  const ArrayName array = parse_array_name(name).value_or(ArrayName{archive, name});
+  const auto source = open_array(array.file, array.key);
+  return {source->shape(), source->read_all()};
 }
 
 // Coordinates: [shape..., dx] for all samples, or [S, shape..., dx].
-Field read_coords(const std::filesystem::path& npz, const std::string& name, const Field& output,
+Field read_coords(const std::filesystem::path& archive, const std::string& name, const Field& output,
                   const std::string& doing) {
-  NumpyArray array = read_named(npz, name);
+  NumpyArray array = read_named(archive, name);
   Shape once = output.shape;
   if (array.shape.size() == once.size() + 1 && std::equal(once.begin(), once.end(), array.shape.begin())) {
     array.shape.insert(array.shape.begin(), 1);
@@ -101,15 +104,15 @@ Field read_coords(const std::filesystem::path& npz, const std::string& name, con
   return coords;
 }
 
-Group read_group(const NumpyImport& options, const std::filesystem::path& npz, bool test) {
+Group read_group(const NumpyImport& options, const std::filesystem::path& archive, bool test) {
   Group group;
-  group.origin = npz.empty() ? std::filesystem::path(options.output).filename().string() : npz.filename().string();
+  group.origin = archive.empty() ? std::filesystem::path(options.output).filename().string() : archive.filename().string();
   group.test = test;
   const std::string doing = fmt::format("importing '{}'", group.origin);
-  group.output = to_field(read_named(npz, options.output), options.channels, doing);
+  group.output = to_field(read_named(archive, options.output), options.channels, doing);
   check_finite(group.output, doing, "output");
   if (!options.input.empty()) {
-    group.input = to_field(read_named(npz, options.input), options.channels, doing);
+    group.input = to_field(read_named(archive, options.input), options.channels, doing);
     check_finite(*group.input, doing, "input");
     if (group.input->samples != group.output.samples || group.input->shape != group.output.shape) {
       fail(doing, fmt::format("input for {} samples of shape {}", group.output.samples, shape_text(group.output.shape)),
@@ -118,7 +121,7 @@ Group read_group(const NumpyImport& options, const std::filesystem::path& npz, b
     }
   }
   if (!options.coords.empty()) {
-    group.coords = read_coords(npz, options.coords, group.output, doing);
+    group.coords = read_coords(archive, options.coords, group.output, doing);
     check_finite(*group.coords, doing, "coordinates");
   }
   return group;
@@ -185,15 +188,18 @@ std::pair<std::vector<Selected>, std::vector<Selected>> select(const NumpyImport
 
 std::vector<Group> read_groups(const NumpyImport& options) {
   if (options.output.empty()) {
-    fail_usage("importing arrays", "--output with the name of an array or a .npy file", "none", "see 'lano import --help'");
+    fail_usage("importing arrays", "--output with the name of an array, a .npy file or FILE:KEY", "none",
+               "see 'lano import --help'");
   }
   std::vector<Group> groups;
   for (const auto& path : options.train_files) groups.push_back(read_group(options, path, false));
   for (const auto& path : options.test_files) groups.push_back(read_group(options, path, true));
   if (groups.empty()) {
-    if (!options.output.ends_with(".npy")) {
-      fail_usage("importing arrays", "--train or --test with .npz files, or .npy files as --input and --output",
-                 fmt::format("--output {}", options.output), "see 'lano import --help'");
+    const auto nameless = [](const std::string& name) { return !name.empty() && !parse_array_name(name); };
+    if (nameless(options.output) || nameless(options.input) || nameless(options.coords)) {
+      fail_usage("importing arrays", "--train or --test with files, or FILE.npy or FILE:KEY in --input, --output and --coords",
+                 fmt::format("--output {}{}{}", options.output, options.input.empty() ? "" : " --input ", options.input),
+                 "see 'lano import --help'");
     }
     groups.push_back(read_group(options, "", false));
   }

@@ -1,5 +1,5 @@
-// Import of users' own arrays: .npy or .npz files with one sample a row become a dataset file. Given apart for training
-// and test where the files are apart.
+// Import of users' own arrays: .npy, .npz, .mat or .h5 files with one sample a row become a dataset file. Given apart for
+// training and test where the files are apart.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +18,10 @@ enum class GridPoints { nodes, centres, left };
 enum class ChannelAxis { none, first, last };  // of input and output arrays: [S, shape...], [S, c, shape...], [S, shape..., c]
 
 struct NumpyImport {
-  std::vector<std::filesystem::path> train_files;  // .npz; may be empty: a set for testing only, or .npy files below
-  std::vector<std::filesystem::path> test_files;   // .npz; may be empty: then the last `test_count` samples of train
-  // Names of arrays in those .npz files, or paths of .npy files in their place. Input and coords may be empty.
+  std::vector<std::filesystem::path> train_files;  // .npz, .mat, .h5; may be empty: a set for testing only, or files below
+  std::vector<std::filesystem::path> test_files;   // the same; may be empty: then the last `test_count` samples of train
+  // Names of arrays in those files, or in their place "FILE.npy" or "FILE:KEY" (see data/array_source.h). Input and
+  // coords may be empty.
   std::string input, output, coords;
   Geometry geometry = Geometry::grid;
   GridPoints grid_points = GridPoints::nodes;

@@ -81,6 +81,14 @@ echo text > text.safetensors
 expect 1 'safetensors' "$lano" info text.safetensors
 expect 2 'output' "$lano" import --out i.h5
 expect 1 'nothing at that path' "$lano" import --output none.npy --out i.h5
+# Arrays by FILE:NAME, here of a dataset file; a benchmark whose files are not there, and one that does not exist.
+expect 0 "20 samples" "$lano" import --input d.h5:input --output d.h5:output --channels last --out keyed.h5
+expect 0 "train +16" "$lano" info keyed.h5
+expect 2 "did you mean .output." "$lano" import --output d.h5:ouput --out i.h5
+expect 0 "benchmark darcy" "$lano" import --help
+expect 2 "smooth1.mat. in --from" "$lano" import --benchmark darcy --from . --out i.h5
+expect 2 "did you mean .pipe." "$lano" import --benchmark pipes --from . --out i.h5
+expect 2 "number of samples" "$lano" import --benchmark pipe --from . --train a.npz --out i.h5
 [ -e i.h5 ] && complain "a failed import left i.h5"
 
 if [ "$torch" != ON ]; then

@@ -36,6 +36,26 @@ TEST(Numpy, WritesWhatItReads) {
   }
 }
 
+// A Fortran-ordered and a plain file, read in parts.
+TEST(Numpy, PartsAreTheSameAsInTheWhole) {
+  test::Scratch scratch;
+  std::vector<float> values(60);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  write_npy(scratch / "a.npy", {3, 4, 5}, values);
+  std::string fortran = read_file(scratch / "a.npy", "reading");  // the same bytes, said to be column-major
+  fortran.replace(fortran.find("False"), 5, "True ");
+  write_file_atomically(scratch / "f.npy", fortran);
+  const auto plain = open_npy(scratch / "a.npy"), columns = open_npy(scratch / "f.npy");
+  EXPECT_EQ(plain->shape(), (Shape{3, 4, 5}));
+  EXPECT_EQ(plain->read_all(), values);
+  EXPECT_EQ(columns->read_all(), read_numpy(scratch / "f.npy", "").values);
+  const std::vector<AxisRange> ranges{{1, 2, 1}, {0, 2, 3}, {1, 2, 2}};
+  EXPECT_EQ(plain->read(ranges), (std::vector<float>{21, 23, 36, 38, 41, 43, 56, 58}));
+  EXPECT_EQ(columns->read(ranges), (std::vector<float>{13, 37, 22, 46, 14, 38, 23, 47}));
+  EXPECT_ERROR_WITH(plain->read({{0, 4, 1}, {0, 4, 1}, {0, 5, 1}}), "indices below 3 on axis 0");
+  EXPECT_ERROR_WITH(open_npy(scratch / "none.npy"), "nothing at that path");
+}
+
 TEST(Numpy, DamagedFilesAreRefusedInOneSentence) {
   test::Scratch scratch;
   write_npy(scratch / "a.npy", {2, 3}, std::vector<float>(6, 1.0f));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "array_files.h"
 #include "data/dataset.h"
 #include "data/npy.h"
 #include "scratch.h"
@@ -102,6 +103,41 @@ TEST(NumpyImport, TrainAndTestFromArchives) {
   options.coords = (arrays.scratch / "x.npy").string();
   import_numpy(options, arrays.scratch / "e.h5");
   EXPECT_TRUE(DatasetReader(arrays.scratch / "e.h5").shared_coordinates());
+}
+
+// FILE:KEY in every kind of file gives the same set as the .npy files.
+TEST(NumpyImport, ArraysByFileAndName) {
+  Arrays arrays;
+  const auto of = [](const test::Index& i) { return static_cast<double>((i[0] * 4 + i[1]) * 3 + i[2]); };
+  const std::vector<test::MatArray> both{{"a", {10, 4, 3}, of}, {"u", {10, 4, 3}, of}};
+  test::write_mat5(arrays.scratch / "c.mat", both, true);
+  test::write_mat73(arrays.scratch / "d.mat", both);
+  test::write_hdf5(arrays.scratch / "e.h5", both);
+  import_numpy(arrays.options, arrays.scratch / "expected.h5");
+  const Samples expected = DatasetReader(arrays.scratch / "expected.h5").read(std::vector<std::int64_t>{3, 8});
+  for (const char* name : {"c.mat", "d.mat", "e.h5"}) {
+    const auto out = arrays.scratch / (std::string("from-") + name + ".h5");
+    arrays.options.input = (arrays.scratch / name).string() + ":a";
+    arrays.options.output = (arrays.scratch / name).string() + ":u";
+    EXPECT_EQ(import_numpy(arrays.options, out), 10);
+    const Samples found = DatasetReader(out).read(std::vector<std::int64_t>{3, 8});
+    EXPECT_EQ(found.input, expected.input) << name;
+    EXPECT_EQ(found.output, expected.output) << name;
+    NumpyImport archive;
+    archive.train_files = {arrays.scratch / name};
+    archive.input = "a";
+    archive.output = "u";
+    import_numpy(archive, out);
+    EXPECT_EQ(DatasetReader(out).read(std::vector<std::int64_t>{3, 8}).output, expected.output) << name;
+    archive.output = "w";
+    EXPECT_ERROR_WITH(import_numpy(archive, arrays.scratch / "none.h5"), "an array 'w', found the arrays a, u");
+  }
+  arrays.options.input = (std::filesystem::path(LANO_TEST_FILES) / "pair_train.npz").string() + ":x";
+  arrays.options.output = (std::filesystem::path(LANO_TEST_FILES) / "pair_train.npz").string() + ":y";
+  EXPECT_EQ(import_numpy(arrays.options, arrays.scratch / "npz.h5"), 5);
+  arrays.options.input = "x";
+  EXPECT_ERROR_WITH(import_numpy(arrays.options, arrays.scratch / "none.h5"), "FILE:KEY");
+  EXPECT_FALSE(std::filesystem::exists(arrays.scratch / "none.h5"));
 }
 
 TEST(NumpyImport, MistakesAreNamed) {

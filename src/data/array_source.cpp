@@ -1,0 +1,186 @@
+// Blocks of contiguous elements for formats without an index, hyperslabs for HDF5. A .npz is inflated whole: a zip entry
+// cannot be entered in the middle.
+#include "data/array_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "core/error.h"
+#include "core/nearest.h"
+#include "data/hdf5_file.h"
+#include "data/mat_file.h"
+#include "data/npy.h"
+
+namespace lano {
+namespace {
+
+constexpr std::string_view kKeyed[] = {".npz", ".mat", ".h5", ".hdf5"};  // files that hold arrays by name
+
+// The arrays of an HDF5 file, last axis fastest as HDF5 has it.
+class Hdf5Source final : public ArraySource {
+ public:
+  Hdf5Source(std::string doing, Hdf5File file, std::string key)
+      : ArraySource(std::move(doing), file.shape(key)), file_(std::move(file)), key_(std::move(key)) {}
+
+ private:
+  void read_into(const std::vector<AxisRange>& ranges, std::vector<float>& to) const override {
+    file_.read_slab(key_, ranges, to);
+  }
+
+  Hdf5File file_;
+  std::string key_;
+};
+
+// An array already in memory.
+class MemorySource final : public ContiguousSource {
+ public:
+  MemorySource(std::string doing, NumpyArray array)
+      : ContiguousSource(std::move(doing), array.shape, false, sizeof(float), strided_copy<float>, std::size_t{1} << 26),
+        values_(std::move(array.values)) {}
+
+ private:
+  void read_elements(std::int64_t first, std::int64_t count, char* to) const override {
+    std::memcpy(to, values_.data() + first, static_cast<std::size_t>(count) * sizeof(float));
+  }
+
+  std::vector<float> values_;
+};
+
+Shape counts_of(const std::vector<AxisRange>& ranges) {
+  Shape counts;
+  for (const AxisRange& range : ranges) counts.push_back(range.count);
+  return counts;
+}
+
+}  // namespace
+
+Shape row_major_strides(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t a = shape.size(); a-- > 1;) strides[a - 1] = strides[a] * shape[a];
+  return strides;
+}
+
+Shape column_major_strides(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (std::size_t a = 1; a < shape.size(); ++a) strides[a] = strides[a - 1] * shape[a - 1];
+  return strides;
+}
+
+std::vector<float> permuted(std::span<const float> values, const Shape& shape, const std::vector<std::size_t>& order) {
+  const Shape strides = row_major_strides(shape);
+  Shape counts, from_strides;
+  for (const std::size_t axis : order) {
+    counts.push_back(shape[axis]);
+    from_strides.push_back(strides[axis]);
+  }
+  std::vector<float> out(values.size());
+  strided_copy<float>(reinterpret_cast<const char*>(values.data()), from_strides, out.data(), row_major_strides(counts), counts);
+  return out;
+}
+
+std::vector<AxisRange> ArraySource::whole() const {
+  std::vector<AxisRange> ranges;
+  for (const std::int64_t extent : shape_) ranges.push_back({0, extent, 1});
+  return ranges;
+}
+
+std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const {
+  if (ranges.size() != shape_.size()) {
+    fail(doing_, fmt::format("{} ranges, one an axis", shape_.size()), std::to_string(ranges.size()));
+  }
+  std::size_t count = 1;
+  for (std::size_t a = 0; a < ranges.size(); ++a) {
+    const AxisRange& range = ranges[a];
+    const std::int64_t last = range.first + (range.count - 1) * range.stride;
+    if (range.first < 0 || range.count < 0 || range.stride < 1 || (range.count > 0 && last >= shape_[a])) {
+      fail(doing_, fmt::format("indices below {} on axis {}", shape_[a], a),
+           fmt::format("{} to {}", range.first, last), "ask for fewer samples");
+    }
+    const auto extent = static_cast<std::size_t>(range.count);
+    if (extent != 0 && count > std::numeric_limits<std::size_t>::max() / 16 / extent) {
+      fail(doing_, "a shape that fits in memory", shape_text(shape_));
+    }
+    count *= extent;
+  }
+  std::vector<float> values;
+  try {
+    values.resize(count);
+    if (count > 0) read_into(ranges, values);
+  } catch (const std::bad_alloc&) {
+    fail(doing_, "a shape that fits in memory", shape_text(shape_), "ask for fewer samples");
+  } catch (const std::length_error&) {
+    fail(doing_, "a shape that fits in memory", shape_text(shape_), "ask for fewer samples");
+  }
+  return values;
+}
+
+void ContiguousSource::read_into(const std::vector<AxisRange>& ranges, std::vector<float>& to) const {
+  std::vector<AxisRange> selected = ranges;
+  Shape extents = shape();
+  if (extents.empty()) {  // a single number
+    extents = {1};
+    selected = {{0, 1, 1}};
+  }
+  const std::size_t rank = extents.size();
+  const Shape file_strides = column_major_ ? column_major_strides(extents) : row_major_strides(extents);
+  Shape counts = counts_of(selected);
+  const Shape to_strides = row_major_strides(counts);
+  // The slowest axis of more than one index; slower ones have nothing to select.
+  std::size_t slow = column_major_ ? rank - 1 : 0;
+  while (extents[slow] == 1 && slow != (column_major_ ? 0 : rank - 1)) slow += column_major_ ? std::size_t(-1) : 1;
+
+  Shape from_strides(rank);
+  std::int64_t offset = 0;  // of the first element inside one slice of the slow axis
+  for (std::size_t a = 0; a < rank; ++a) {
+    from_strides[a] = file_strides[a] * selected[a].stride;
+    if (a != slow) offset += selected[a].first * file_strides[a];
+  }
+  const AxisRange along = selected[slow];
+  const std::int64_t slice = file_strides[slow];
+  const auto step_bytes = static_cast<std::size_t>(slice * along.stride) * element_size_;
+  const std::int64_t at_once = std::max<std::int64_t>(1, static_cast<std::int64_t>(block_bytes_ / step_bytes));
+  std::vector<char> block;
+  for (std::int64_t done = 0; done < along.count; done += at_once) {
+    counts[slow] = std::min(at_once, along.count - done);
+    const std::int64_t elements = ((counts[slow] - 1) * along.stride + 1) * slice;
+    block.resize(static_cast<std::size_t>(elements) * element_size_);
+    read_elements((along.first + done * along.stride) * slice, elements, block.data());
+    copy_(block.data() + static_cast<std::size_t>(offset) * element_size_, from_strides, to.data() + done * to_strides[slow],
+          to_strides, counts);
+  }
+}
+
+std::optional<ArrayName> parse_array_name(std::string_view text) {
+  if (text.ends_with(".npy")) return ArrayName{std::filesystem::path(text), ""};
+  for (const std::string_view extension : kKeyed) {
+    if (text.ends_with(extension)) return ArrayName{std::filesystem::path(text), ""};
+    const auto at = text.rfind(fmt::format("{}:", extension));
+    if (at == std::string_view::npos) continue;
+    const std::size_t colon = at + extension.size();
+    return ArrayName{std::filesystem::path(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<ArraySource> open_array(const std::filesystem::path& file, const std::string& key) {
+  const std::string extension = file.extension().string();
+  if (extension == ".npy") return open_npy(file);
+  if (extension == ".mat") return open_mat(file, key);
+  const std::string doing = fmt::format("reading '{}'", file.string());
+  if (extension == ".npz") {
+    return std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key), read_numpy(file, key));
+  }
+  if (extension != ".h5" && extension != ".hdf5") {
+    fail_usage(doing, "a .npy, .npz, .mat, .h5 or .hdf5 file", extension.empty() ? "no extension" : fmt::format("'{}'", extension),
+               "give the file the extension of its kind");
+  }
+  Hdf5File hdf5 = Hdf5File::open(file);
+  const std::string found = hdf5.numeric_array(key, doing);
+  return std::make_unique<Hdf5Source>(fmt::format("{}, array '{}'", doing, found), std::move(hdf5), found);
+}
+
+}  // namespace lano
