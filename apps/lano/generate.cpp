@@ -12,10 +12,12 @@
 #include "core/threads.h"
 #include "data/generation.h"
 #include "edge.h"
+#include "pde/airfoil_problem.h"
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "pde/elasticity_problem.h"
 #include "pde/pipe_problem.h"
+#include "pde/plasticity_problem.h"
 
 namespace lano::cli {
 namespace {
@@ -72,9 +74,28 @@ std::unique_ptr<Problem> make_pipe(const Options& o, bool smoke) {
   return std::make_unique<PipeProblem>(c);
 }
 
+std::unique_ptr<Problem> make_airfoil(const Options& o, bool smoke) {
+  AirfoilConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  if (smoke) c.mesh.wake_cells = 25, c.mesh.side_cells = 30, c.mesh.radial_cells = 25;
+  return std::make_unique<AirfoilProblem>(c);
+}
+
+std::unique_ptr<Problem> make_plasticity(const Options& o, bool smoke) {
+  PlasticityConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  if (smoke) {
+    c.cells_x = 40;
+    c.cells_y = 12;
+  }
+  return std::make_unique<PlasticityProblem>(c);
+}
+
 const std::array kBenchmarks{
     Benchmark{"darcy", "resolution stride medium", {1000, 200}, {40, 10}, make_darcy},
     Benchmark{"elasticity", "", {1000, 200}, {60, 20}, make_elasticity},
+    Benchmark{"plasticity", "", {900, 80}, {8, 2}, make_plasticity},
+    Benchmark{"airfoil", "", {1000, 200}, {8, 2}, make_airfoil},
     Benchmark{"pipe", "", {1000, 200}, {20, 5}, make_pipe},
     Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
 };

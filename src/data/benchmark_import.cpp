@@ -147,7 +147,7 @@ std::int64_t import_plasticity(const BenchmarkImport& options, const std::filesy
   d.input = {{"die", "mm"}};
   d.output = {{"x", "mm"}, {"y", "mm"}, {"u_x", "mm"}, {"u_y", "mm"}};
   d.box = {0.35 - 0.5 * (kI - 1), 0.35, 14.9 - 0.5 * (kJ - 1), 14.9};
-  for (std::int64_t t = 0; t < frames; ++t) d.time.push_back(1e-4 * static_cast<double>(t));  // seconds: 0.3 mm at 3 m/s
+  for (std::int64_t t = 0; t < frames; ++t) d.time.push_back(0.1 * static_cast<double>(t));  // ms: 0.3 mm at 3 m/s
   d.generator = generator({file}, {{"die", "stored along i, reversed from the file"}});
   std::vector<float> shared;
   for (std::int64_t i = 0; i < kI; ++i) {
