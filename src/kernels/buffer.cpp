@@ -47,6 +47,10 @@ class Kept {
     idle_size_ += piece.size;
     trim(most_);
   }
+  std::int64_t idle() {
+    const std::lock_guard lock(mutex_);
+    return idle_size_;
+  }
   void release() {
     const std::lock_guard lock(mutex_);
     trim(0);
@@ -81,6 +85,8 @@ Kept& kept() {
 }  // namespace
 
 void release_kept_buffers() { kept().release(); }
+
+std::int64_t kept_floats() { return kept().idle(); }
 
 Buffer::Buffer(std::int64_t size) : size_(size) {
   if (size <= 0) return;

@@ -28,6 +28,7 @@ class Buffer {
 
 // Returns kept buffers to the system.
 void release_kept_buffers();
+std::int64_t kept_floats();  // in buffers kept and not in use
 
 // Hands out pieces of one buffer, each on a cache line: first run without memory to learn the size, then with it.
 class Carver {
