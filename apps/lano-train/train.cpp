@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "core/progress.h"
 #include "train/trainer.h"
 #include "run_options.h"
@@ -16,6 +17,7 @@ namespace {
 struct Options {
   std::string config, data, out = "runs/latest";
   std::vector<std::string> overrides;
+  std::string run;  // of --resume
   bool resume = false, keys = false;
   std::int64_t stop_after = 0;
   int threads = 0;
@@ -44,7 +46,10 @@ void run(const Options& o) {
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
-  const std::filesystem::path folder(o.out);
+  const std::filesystem::path folder(o.run.empty() ? o.out : o.run);
+  if (o.resume && !std::filesystem::exists(folder / "config.toml")) {
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run", "none", "name the --out of 'lano train'");
+  }
   if (o.resume && o.config.empty()) {
     schema.load(folder / "config.toml");
   } else if (!o.config.empty()) {
@@ -53,13 +58,19 @@ void run(const Options& o) {
   if (!o.data.empty()) config.data = o.data;
   for (const std::string& assignment : o.overrides) schema.override_with(assignment);
   if (!o.resume && std::filesystem::exists(folder / "config.toml")) {
-    fail(fmt::format("training into '{}'", o.out), "a new folder", "a run that is already there",
-         "choose another --out, or add --resume to go on with it");
+    fail(fmt::format("training into '{}'", folder.string()), "a new folder", "a run that is already there",
+         "choose another --out, or go on with it by --resume");
   }
-  const TrainResult result = train(config, folder, {o.resume, o.stop_after});
+  TrainOptions options;
+  options.resume = o.resume;
+  options.stop_after = o.stop_after;
+  const InterruptGuard guard;
+  const TrainResult result = train(config, folder, options);
   if (!result.finished) {
-    fmt::print("stopped after epoch {} of {}; go on with: lano train --resume --out {}{}\n", result.epochs, config.epochs, o.out,
-               o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+    fmt::print("stopped in epoch {} of {}; go on with: lano train --resume {}{}\n", std::min(result.epochs + 1, config.epochs), config.epochs,
+               folder.string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+    std::fflush(stdout);
+    if (interrupted()) std::_Exit(130);
     return;
   }
   fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
@@ -67,7 +78,7 @@ void run(const Options& o) {
   if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
   if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
   fmt::print("model: {}\n", (folder / "model.safetensors").string());
-  draw_report(o.out);
+  draw_report(folder.string());
 }
 
 }  // namespace
@@ -79,12 +90,15 @@ void add_train(CLI::App& app) {
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
-  command->add_flag("--resume", o->resume, "go on from the checkpoint in --out");
+  CLI::Option* resume = command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")->expected(0, 1);
   command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");
-  command->callback([o] { run(*o); });
+  command->callback([o, resume] {
+    o->resume = resume->count() > 0;
+    run(*o);
+  });
 }
 
 }  // namespace lano::cli

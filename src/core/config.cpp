@@ -120,6 +120,16 @@ void Schema::bind(std::string name, std::string& value, std::string help) {
        [&value]() -> ConfigValue { return value; }});
 }
 
+void Schema::bind(std::string name, std::vector<double>& value, std::string help) {
+  add({std::move(name), "a list of numbers", std::move(help),
+       [&value](const ConfigValue& given) {
+         const auto* v = std::get_if<std::vector<double>>(&given);
+         if (v != nullptr) value = *v;
+         return v != nullptr;
+       },
+       [&value]() -> ConfigValue { return value; }});
+}
+
 void Schema::set(const std::string& name, const ConfigValue& value, std::string_view origin) {
   for (const Key& key : keys_) {
     if (key.name != name) continue;

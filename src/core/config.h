@@ -31,6 +31,7 @@ class Schema {
   void bind(std::string name, std::int64_t& value, std::string help);
   void bind(std::string name, double& value, std::string help);
   void bind(std::string name, std::string& value, std::string help);
+  void bind(std::string name, std::vector<double>& value, std::string help);  // a list; may be empty
 
   // A word that stands for an enumerator.
   template <class Enum>

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/fnv.h"
 #include "data/hdf5_file.h"
 
 namespace lano {
@@ -280,6 +281,9 @@ std::vector<std::int64_t> DatasetReader::indices(std::string_view split_or_all) 
 }
 
 Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
+  // HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the process.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const SetDescription& d = description_;
   const bool ragged = !offsets_.empty();
   Samples samples;
@@ -287,6 +291,7 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   samples.points = d.points();
   samples.frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size());
   samples.shared_coordinates = shared_;
+  samples.own_coordinates = !shared_ && size_ > 1;
   samples.ids.assign(ids.begin(), ids.end());
   for (const std::int64_t id : ids) {
     if (id < 0 || id >= size_) {
@@ -327,22 +332,17 @@ std::vector<float> DatasetReader::read_kept(std::int64_t id) const {
 }
 
 std::uint64_t DatasetReader::hash() const {
-  // FNV-1a over the bytes, sample by sample.
-  std::uint64_t value = 14695981039346656037ull;
-  const auto add = [&](const auto& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    for (const std::byte byte : bytes) value = (value ^ static_cast<std::uint64_t>(byte)) * 1099511628211ull;
-  };
-  add(description_.time);
+  Fnv hash;
+  hash.add(description_.time);
   for (std::int64_t id = 0; id < size_; ++id) {
     const Samples one = read(std::vector<std::int64_t>{id});
-    if (!shared_ || id == 0) add(one.coordinates);
-    add(one.input);
-    add(one.output);
-    add(read_kept(id));
-    add(std::vector<std::uint8_t>{static_cast<std::uint8_t>(splits_[static_cast<std::size_t>(id)])});
+    if (!shared_ || id == 0) hash.add(one.coordinates);
+    hash.add(one.input);
+    hash.add(one.output);
+    hash.add(read_kept(id));
+    hash.add(std::vector<std::uint8_t>{static_cast<std::uint8_t>(splits_[static_cast<std::size_t>(id)])});
   }
-  return value;
+  return hash.value();
 }
 
 std::int64_t Samples::first_point(std::int64_t i) const {

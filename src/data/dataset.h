@@ -63,6 +63,7 @@ struct Samples {
   std::int64_t frames = 1;               // times of the output
   std::vector<std::int64_t> counts;      // points of each sample, where they differ; else empty
   bool shared_coordinates = false;
+  bool own_coordinates = false;          // the file has coordinates for each of several samples, even where one was read
   std::vector<std::int64_t> ids;         // their indices in the file
   std::vector<float> coordinates;        // [1 or count, N, dx]
   std::vector<float> input;              // [count, N, da]
@@ -70,6 +71,7 @@ struct Samples {
 
   std::int64_t points_of(std::int64_t i) const { return counts.empty() ? points : counts[static_cast<std::size_t>(i)]; }
   std::int64_t first_point(std::int64_t i) const;  // points before sample i
+  bool on_one_mesh() const { return shared_coordinates || (count == 1 && !own_coordinates); }
   std::span<const float> coordinates_of(std::int64_t i, std::int64_t dims) const;
   std::span<const float> input_of(std::int64_t i, std::int64_t channels) const;
   std::span<const float> output_of(std::int64_t i, std::int64_t channels) const;  // [frames, N, channels]

@@ -83,7 +83,9 @@ std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t se
       }
       if (!std::filesystem::exists(evaluation)) {
         fmt::print("== {}, seed {}\n", row.name, seed);
-        train(each, run, {true, 0});
+        TrainOptions options;
+        options.resume = true;
+        train(each, run, options);
       }
       const auto [error, parameters] = result_of(evaluation);
       row.test_l2.push_back(error);

@@ -10,14 +10,23 @@
 
 namespace lano {
 
-Adamw::Adamw(std::size_t size, AdamwConfig config) : config_(config), m_(size), v_(size) {}
+Adamw::Adamw(std::size_t size, AdamwConfig config) : Adamw(size, config, {{0, size, true}}) {}
+
+Adamw::Adamw(std::size_t size, AdamwConfig config, std::vector<ParameterGroup> groups)
+    : config_(config), groups_(std::move(groups)), m_(size), v_(size) {
+  std::size_t at = 0;
+  for (const ParameterGroup& group : groups_) {
+    if (group.first != at) fail("grouping parameters", "groups end to end", "a hole or an overlap");
+    at += group.size;
+  }
+  if (at != size) fail("grouping parameters", std::to_string(size) + " values", std::to_string(at));
+}
 
 void Adamw::step(std::span<float> parameters, std::span<const float> gradients, double learning_rate, double beta1) {
   ++steps_;
   const auto t = static_cast<double>(steps_);
   const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(config_.beta2, t);
   AdamwStep step;
-  step.keep = static_cast<float>(1 - learning_rate * config_.weight_decay);
   step.beta1 = static_cast<float>(beta1);
   step.rest1 = static_cast<float>(1 - beta1);
   step.beta2 = static_cast<float>(config_.beta2);
@@ -25,7 +34,10 @@ void Adamw::step(std::span<float> parameters, std::span<const float> gradients, 
   step.rate = static_cast<float>(learning_rate / correction1);
   step.root = static_cast<float>(1 / std::sqrt(correction2));
   step.epsilon = static_cast<float>(config_.epsilon);
-  adamw_step(step, parameters, gradients, m_, v_);
+  for (const auto& [first, size, decays] : groups_) {
+    step.keep = decays ? static_cast<float>(1 - learning_rate * config_.weight_decay) : 1.0f;
+    adamw_step(step, parameters.subspan(first, size), gradients.subspan(first, size), std::span(m_).subspan(first, size), std::span(v_).subspan(first, size));
+  }
 }
 
 void Adamw::restore(std::int64_t steps, std::span<const float> first_moment, std::span<const float> second_moment) {

@@ -8,13 +8,23 @@
 
 namespace lano {
 
+enum class Decay { all, matrices };  // which parameters the weight decay shrinks: all of them, or no biases, norms and tables of one axis
+
 struct AdamwConfig {
   double beta2 = 0.999, epsilon = 1e-8, weight_decay = 1e-5;
+  Decay decay = Decay::all;
+};
+
+// A run of parameters of one kind in the flat buffer.
+struct ParameterGroup {
+  std::size_t first = 0, size = 0;
+  bool decays = true;
 };
 
 class Adamw {
  public:
   Adamw(std::size_t size, AdamwConfig config);
+  Adamw(std::size_t size, AdamwConfig config, std::vector<ParameterGroup> groups);  // groups: end to end, in order
 
   // One step with the rate and beta1 of the schedule. Elementwise, so the same bits for any thread count.
   void step(std::span<float> parameters, std::span<const float> gradients, double learning_rate, double beta1);
@@ -26,6 +36,7 @@ class Adamw {
 
  private:
   AdamwConfig config_;
+  std::vector<ParameterGroup> groups_;
   std::int64_t steps_ = 0;
   std::vector<float> m_, v_;
 };

@@ -2,19 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/error.h"
 
 namespace lano {
 
 void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("data.file", c.data, "the dataset file");
+  schema.bind("data.memory_gb", c.memory_gb, "larger training splits are read ahead from the file; 0 for always");
   schema.bind("model.name", c.model, "which operator");
   bind_lano_config(schema, c.lano);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
   schema.bind("train.batch", c.batch, "samples a step");
+  schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");
   schema.bind("train.seed", c.seed, "of weights and shuffling");
   schema.bind("train.clip", c.clip, "largest gradient norm, 0 for none");
-  schema.bind("train.gradient_weight", c.gradient_weight, "weight of the gradient term of the loss, uniform grids only");
+  schema.bind("train.ema", c.ema, "decay of the running mean of the weights, judged beside them; 0 for none");
+  schema.bind("train.patience", c.patience, "stop after so many epochs without a better validation error, 0 for never");
+  schema.bind("train.points", c.points, "point clouds: random points of each sample a step, 0 for all");
+  schema.bind<Augment>("train.augment", c.augment, {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
+                       "symmetries of a square domain, drawn for each sample; only where the PDE has them");
+  schema.bind("train.agents_range", c.agents_range, "[least, most] agents, drawn anew each step, so that one model serves many; [] for model.agents");
+  schema.bind<LossKind>("train.loss", c.loss.kind, {{"relative_l2", LossKind::relative_l2}, {"l2", LossKind::l2}},
+                        "error relative to the truth, or its root mean square");
+  schema.bind("train.channel_weights", c.loss.channel_weights, "of each output channel in the loss, [] for 1");
+  schema.bind("train.frame_weights", c.loss.frame_weights, "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
+  schema.bind("train.gradient_weight", c.loss.gradient_weight, "weight of the gradient term of the loss, uniform grids only");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
   schema.bind<Engine>("train.engine", c.engine, {{"fused", Engine::fused}, {"composite", Engine::composite}},
@@ -24,15 +39,23 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind<ScheduleKind>("schedule.kind", c.schedule.kind,
                             {{"one_cycle", ScheduleKind::one_cycle},
                              {"cosine", ScheduleKind::cosine},
+                             {"step", ScheduleKind::step},
                              {"constant", ScheduleKind::constant}},
                             "course of the learning rate");
   schema.bind("schedule.learning_rate", c.schedule.learning_rate, "the peak rate");
   schema.bind("schedule.pct_start", c.schedule.pct_start, "share of the steps in which OneCycle rises");
   schema.bind("schedule.div_factor", c.schedule.div_factor, "OneCycle: peak over first rate");
   schema.bind("schedule.final_div_factor", c.schedule.final_div_factor, "OneCycle: first over last rate");
+  schema.bind("schedule.warmup", c.schedule.warmup, "cosine, step, constant: share of the steps in which the rate rises from 0");
+  schema.bind("schedule.step_epochs", c.schedule.step_epochs, "step: epochs between two falls");
+  schema.bind("schedule.step_factor", c.schedule.step_factor, "step: rate after a fall over rate before");
   schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "of AdamW");
+  schema.bind<Decay>("optimiser.decay", c.optimiser.decay, {{"all", Decay::all}, {"matrices", Decay::matrices}},
+                     "what the decay shrinks: all, or no biases, norms and vectors");
   schema.bind("optimiser.beta2", c.optimiser.beta2, "of AdamW");
   schema.bind("optimiser.epsilon", c.optimiser.epsilon, "of AdamW");
+  schema.bind("checkpoint.steps", c.checkpoint_steps, "a checkpoint every so many steps, 0 for none; one after each epoch comes always");
+  schema.bind("checkpoint.minutes", c.checkpoint_minutes, "a checkpoint after so many minutes, 0 for none");
   const std::vector<std::pair<std::string, Scaling>> scaling{{"channel", Scaling::channel}, {"none", Scaling::none}};
   schema.bind<Scaling>("normalise.coordinates", c.coordinates, scaling, "zero mean and unit deviation, or as they are");
   schema.bind<Scaling>("normalise.input", c.input, scaling, "zero mean and unit deviation, or as they are");
@@ -54,7 +77,29 @@ void check_train_config(const TrainConfig& c) {
   require(c.batch >= 1, "train.batch of at least 1", c.batch);
   require(c.seed >= 0, "train.seed of at least 0", c.seed);
   require(c.clip >= 0, "train.clip of at least 0", c.clip);
-  require(c.gradient_weight >= 0, "train.gradient_weight of at least 0", c.gradient_weight);
+  require(c.loss.gradient_weight >= 0, "train.gradient_weight of at least 0", c.loss.gradient_weight);
+  require(c.memory_gb >= 0, "data.memory_gb of at least 0", c.memory_gb);
+  require(c.accumulate >= 1, "train.accumulate of at least 1", c.accumulate);
+  require(c.ema >= 0 && c.ema < 1, "train.ema in [0, 1)", c.ema);
+  require(c.patience >= 0, "train.patience of at least 0", c.patience);
+  require(c.points >= 0, "train.points of at least 0", c.points);
+  const auto weights = [&](const std::vector<double>& values, const char* expected) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    const bool good = std::all_of(values.begin(), values.end(), [](double value) { return value >= 0 && std::isfinite(value); });
+    require(good && (values.empty() || sum > 0), expected, fmt::format("[{}]", fmt::join(values, ", ")));
+  };
+  weights(c.loss.channel_weights, "train.channel_weights of at least 0, not all 0");
+  weights(c.loss.frame_weights, "train.frame_weights of at least 0, not all 0");
+  const auto& range = c.agents_range;
+  require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] && std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
+          "train.agents_range = [least, most] in whole numbers", fmt::format("[{}]", fmt::join(range, ", ")));
+  require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range", "latent ones");
+  require(c.checkpoint_steps >= 0, "checkpoint.steps of at least 0", c.checkpoint_steps);
+  require(c.checkpoint_minutes >= 0, "checkpoint.minutes of at least 0", c.checkpoint_minutes);
+  require(c.schedule.warmup >= 0 && c.schedule.warmup < 1, "schedule.warmup in [0, 1)", c.schedule.warmup);
+  require(c.schedule.step_epochs >= 1, "schedule.step_epochs of at least 1", c.schedule.step_epochs);
+  require(c.schedule.step_factor > 0 && c.schedule.step_factor <= 1, "schedule.step_factor in (0, 1]", c.schedule.step_factor);
   require(c.rollout >= 1, "train.rollout of at least 1", c.rollout);
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
   require(c.schedule.learning_rate > 0, "schedule.learning_rate above 0", c.schedule.learning_rate);

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "train/rollout.h"
+#include "train/sample_feed.h"
 
 namespace lano {
 namespace {
@@ -39,7 +40,7 @@ Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const Se
   evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<double> spacing;
   const bool uniform = description.geometry == Geometry::grid && description.time.empty() &&
-                       (samples.shared_coordinates || samples.count == 1) &&
+                       samples.on_one_mesh() &&
                        uniform_grid_spacing(description.shape, samples.coordinates, &spacing);
   // The first frame of an autoregressive model is given to it, not predicted.
   evaluation.first_frame = task_of(model) == Task::autoregressive ? 1 : 0;
@@ -63,6 +64,27 @@ Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const Se
     }
   }
   return evaluation;
+}
+
+Evaluation evaluate_in_pieces(OperatorModel& model, const Normaliser& normaliser, const DatasetReader& reader, std::span<const std::int64_t> ids,
+                              std::int64_t bytes) {
+  Evaluation all;
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  read_in_pieces(reader, ids, bytes, [&](const Samples& samples) {
+    const Evaluation piece = evaluate(model, normaliser, reader.description(), samples);
+    append(all.ids, piece.ids);
+    append(all.relative_l2, piece.relative_l2);
+    append(all.relative_h1, piece.relative_h1);
+    append(all.max_error, piece.max_error);
+    all.step_l2.resize(piece.step_l2.size());
+    for (std::size_t t = 0; t < piece.step_l2.size(); ++t) {
+      all.step_l2[t] += piece.step_l2[t] * static_cast<double>(samples.count) / static_cast<double>(ids.size());
+    }
+    all.first_frame = piece.first_frame;
+    all.prediction.frames = piece.prediction.frames;
+    all.seconds += piece.seconds;
+  });
+  return all;
 }
 
 nlohmann::json to_json(const Evaluation& e) {

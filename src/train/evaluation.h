@@ -26,6 +26,10 @@ struct Evaluation {
 Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const SetDescription& description,
                     const Samples& samples, std::int64_t steps = 0);
 
+// The same over samples of a file, read in pieces of about `bytes`; predictions are not kept.
+Evaluation evaluate_in_pieces(OperatorModel& model, const Normaliser& normaliser, const DatasetReader& reader, std::span<const std::int64_t> ids,
+                              std::int64_t bytes);
+
 // {"samples": .., "relative_l2": {"mean": .., ...}, "per_sample": [...]}
 nlohmann::json to_json(const Evaluation& evaluation);
 

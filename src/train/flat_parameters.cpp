@@ -11,7 +11,9 @@ FlatParameters::FlatParameters(OperatorModel& model) {
   values_ = torch::empty({parameter_count(model)}, torch::kFloat32);
   gradients_ = torch::zeros_like(values_);
   std::int64_t at = 0;
-  for (torch::Tensor& parameter : model.parameters()) {
+  for (auto& item : model.named_parameters()) {
+    torch::Tensor& parameter = item.value();
+    layout_.emplace_back(item.key(), parameter.sizes().vec());
     const torch::Tensor view = values_.narrow(0, at, parameter.numel()).view(parameter.sizes());
     view.copy_(parameter);
     parameter.set_data(view);
@@ -26,6 +28,30 @@ std::span<float> FlatParameters::values() {
 
 std::span<float> FlatParameters::gradients() {
   return {gradients_.data_ptr<float>(), static_cast<std::size_t>(gradients_.numel())};
+}
+
+std::vector<ParameterGroup> FlatParameters::groups(Decay decay) const {
+  std::vector<ParameterGroup> groups;
+  std::size_t at = 0;
+  for (const auto& [name, shape] : layout_) {
+    const auto size = static_cast<std::size_t>(element_count(shape));
+    const bool decays = decay == Decay::all || shape.size() >= 2;
+    if (groups.empty() || groups.back().decays != decays) groups.push_back({at, 0, decays});
+    groups.back().size += size;
+    at += size;
+  }
+  return groups;
+}
+
+std::map<std::string, Tensor> FlatParameters::named(std::span<const float> flat) const {
+  std::map<std::string, Tensor> tensors;
+  std::size_t at = 0;
+  for (const auto& [name, shape] : layout_) {
+    const auto part = flat.subspan(at, static_cast<std::size_t>(element_count(shape)));
+    tensors[name] = {shape, std::vector<float>(part.begin(), part.end())};
+    at += part.size();
+  }
+  return tensors;
 }
 
 std::map<std::string, Tensor> copy_weights(const OperatorModel& model) {

@@ -10,6 +10,7 @@
 
 #include "models/operator_model.h"
 #include "runtime/safetensors.h"
+#include "train/adamw.h"
 
 namespace lano {
 
@@ -19,8 +20,13 @@ class FlatParameters {
   std::span<float> values();
   std::span<float> gradients();
   void zero_gradients() { gradients_.zero_(); }
+  // Neighbours of one kind joined: what the weight decay shrinks, and what it leaves.
+  std::vector<ParameterGroup> groups(Decay decay) const;
+  // A flat buffer of the same layout as tensors by name.
+  std::map<std::string, Tensor> named(std::span<const float> flat) const;
 
  private:
+  std::vector<std::pair<std::string, Shape>> layout_;
   torch::Tensor values_, gradients_;
 };
 

@@ -1,29 +1,24 @@
 // The folder of a run: config.toml, metrics.csv (a row an epoch), events.jsonl (a line an event, with times), the
-// checkpoint, the model file, and evaluation.json / evaluation.h5 from which the report is drawn.
+// checkpoints, the model file, and evaluation.json / evaluation.h5 from which the report is drawn. One process at a time.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/safetensors.h"
+#include "core/folder_lock.h"
+#include "train/checkpoint.h"
 
 namespace lano {
 
-struct EpochMetrics {
-  std::int64_t epoch = 0, step = 0;                 // counted from 1; steps done so far
-  double learning_rate = 0, train_loss = 0, validation_l2 = 0, seconds = 0;  // validation NaN where there is none
-};
-
 class RunFolder {
  public:
-  explicit RunFolder(std::filesystem::path path);
+  explicit RunFolder(std::filesystem::path path);  // makes and locks it
 
   std::filesystem::path config() const { return path_ / "config.toml"; }
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }
-  std::filesystem::path checkpoint() const { return path_ / "checkpoint" / "last.safetensors"; }
+  CheckpointFolder checkpoints() const { return CheckpointFolder(path_ / "checkpoint"); }
   std::filesystem::path model() const { return path_ / "model.safetensors"; }
   std::filesystem::path evaluation_json() const { return path_ / "evaluation.json"; }
   std::filesystem::path evaluation_data() const { return path_ / "evaluation.h5"; }
@@ -34,19 +29,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
+  FolderLock lock_;
 };
-
-// All that a stopped run needs to go on. Written atomically after every epoch.
-struct Checkpoint {
-  std::int64_t epoch = 0, optimiser_steps = 0, best_epoch = 0;
-  double best_validation = 0;
-  std::string config;                                // the run's TOML: another config may not resume it
-  std::vector<EpochMetrics> history;
-  std::map<std::string, Tensor> weights, best_weights;
-  std::vector<float> first_moment, second_moment;
-};
-
-void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace lano

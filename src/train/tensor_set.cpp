@@ -27,13 +27,6 @@ void permute_rows(std::span<float> values, std::int64_t channels, const std::vec
   }
 }
 
-ChannelMap fit(std::int64_t samples, std::int64_t channels, bool scale, auto values_of) {
-  if (!scale) return ChannelMap::identity(channels);
-  ChannelStatistics statistics(channels);
-  for (std::int64_t i = 0; i < samples; ++i) statistics.add(values_of(i));
-  return statistics.map();
-}
-
 torch::Tensor channel_row(const std::vector<double>& values, const torch::Tensor& like) {
   return torch::tensor(values, torch::kFloat64).to(like.dtype());
 }
@@ -48,7 +41,7 @@ TensorSet::TensorSet(Samples s, const SetDescription& d, const Normaliser& norma
       mesh_(d.geometry == Geometry::points ? Shape{} : d.shape),
       time_(d.time) {
   for (std::int64_t i = 0; !counts_.empty() && i < s.count; ++i) first_.push_back(s.first_point(i));
-  if (d.geometry == Geometry::grid && (s.shared_coordinates || s.count == 1)) {
+  if (d.geometry == Geometry::grid && s.on_one_mesh()) {
     if (uniform_grid_spacing(d.shape, s.coordinates, &spacing_)) {
       origin_.assign(s.coordinates.begin(), s.coordinates.begin() + d.dims());
     }
@@ -127,12 +120,30 @@ void TensorSet::restore_order(std::int64_t row, std::int64_t channels, std::span
   }
 }
 
-Normaliser fit_normaliser(const Samples& train, const SetDescription& d, bool scale_coordinates, bool scale_input,
-                          bool scale_output) {
-  // Shared coordinates count once, whatever the number of samples.
-  return {fit(train.shared_coordinates ? 1 : train.count, d.dims(), scale_coordinates, [&](std::int64_t i) { return train.coordinates_of(i, d.dims()); }),
-          fit(train.count, d.input_channels(), scale_input, [&](std::int64_t i) { return train.input_of(i, d.input_channels()); }),
-          fit(train.count, d.output_channels(), scale_output, [&](std::int64_t i) { return train.output_of(i, d.output_channels()); })};
+NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output)
+    : description_(d),
+      scale_coordinates_(scale_coordinates),
+      scale_input_(scale_input),
+      scale_output_(scale_output),
+      coordinates_(d.dims()),
+      input_(d.input_channels()),
+      output_(d.output_channels()) {}
+
+void NormaliserFit::add(const Samples& samples, bool first_piece) {
+  const SetDescription& d = description_;
+  for (std::int64_t i = 0; i < samples.count; ++i) {
+    if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0))) coordinates_.add(samples.coordinates_of(i, d.dims()));
+    if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
+    if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
+  }
+}
+
+Normaliser NormaliserFit::result() const {
+  const auto map = [](bool scale, const ChannelStatistics& statistics, std::int64_t channels) {
+    return scale ? statistics.map() : ChannelMap::identity(channels);
+  };
+  return {map(scale_coordinates_, coordinates_, description_.dims()), map(scale_input_, input_, description_.input_channels()),
+          map(scale_output_, output_, description_.output_channels())};
 }
 
 torch::Tensor decode_output(const torch::Tensor& network, const ChannelMap& map) {

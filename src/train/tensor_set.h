@@ -49,9 +49,18 @@ class TensorSet {
   std::vector<std::vector<std::int64_t>> order_;  // of each sample; empty where points keep their own
 };
 
-// Fits the normaliser on training samples.
-Normaliser fit_normaliser(const Samples& train, const SetDescription& description, bool scale_coordinates,
-                          bool scale_input, bool scale_output);
+// Fits the normaliser on training samples, which may come in pieces: sample by sample in order, so the pieces change no bit.
+class NormaliserFit {
+ public:
+  NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output);
+  void add(const Samples& samples, bool first_piece);  // shared coordinates count once, whatever the number of samples
+  Normaliser result() const;
+
+ private:
+  SetDescription description_;
+  bool scale_coordinates_, scale_input_, scale_output_;
+  ChannelStatistics coordinates_, input_, output_;
+};
 
 // Network values [.., du] to physical ones and back, differentiable.
 torch::Tensor decode_output(const torch::Tensor& network, const ChannelMap& map);

@@ -1,5 +1,4 @@
-// One epoch: shuffle by (seed, epoch), for each batch  loss = mean relative L2 (+ weight * gradient term), backward, clip,
-// AdamW at the schedule's rate. Cost of a step: three forward passes.
+// The course of a run: epochs of steps (train/learner.h), validation, selection, checkpoints, the test at the end.
 #include "train/trainer.h"
 
 #include <fmt/format.h>
@@ -7,116 +6,152 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/fnv.h"
+#include "core/interrupt.h"
 #include "core/progress.h"
 #include "core/random.h"
 #include "core/version.h"
 #include "data/dataset.h"
 #include "train/evaluation.h"
-#include "train/flat_parameters.h"
-#include "train/loss.h"
-#include "train/rollout.h"
+#include "train/learner.h"
 #include "train/run_folder.h"
-#include "train/tensor_set.h"
+#include "train/sample_changes.h"
+#include "train/split_survey.h"
 
 namespace lano {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using nlohmann::json;
+
+constexpr std::int64_t kPiece = std::int64_t{256} << 20;  // bytes of a split read at once where it is not kept
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
+
+// What decides about the result: all but where the set lies, how it is read and when states are saved.
+std::string recipe_of(TrainConfig config) {
+  const TrainConfig plain;
+  config.data = plain.data;
+  config.memory_gb = plain.memory_gb;
+  config.checkpoint_minutes = plain.checkpoint_minutes;
+  config.checkpoint_steps = plain.checkpoint_steps;
+  return to_toml(config);
+}
+
+// Of a text that an older version may have written, with fewer keys.
+std::string recipe_of_text(const std::string& toml) {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  schema.load_text(toml, "reading the config of a checkpoint");
+  return recipe_of(config);
+}
+
+// Of the set: its description, its splits, and the first and last sample.
+std::string fingerprint(const DatasetReader& reader) {
+  Fnv hash;
+  const SetDescription& set = reader.description();
+  hash.add(set.name + set.generator + fields_to_json(set).dump() + shape_text(set.shape));
+  hash.add(set.time);
+  hash.add(reader.splits());
+  const Samples ends = reader.read(std::vector<std::int64_t>{0, reader.size() - 1});
+  hash.add(ends.coordinates);
+  hash.add(ends.input);
+  hash.add(ends.output);
+  return fmt::format("{:016x}", hash.value());
+}
+
 class Trainer {
  public:
-  Trainer(const TrainConfig& config, const std::filesystem::path& folder)
-      : config_(config), reader_(config.data), folder_(folder), start_(Clock::now()) {
+  Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
+      : config_(config), options_(options), reader_(config.data), survey_(survey_split(reader_, config)), folder_(folder), start_(Clock::now()) {
     const SetDescription& set = reader_.description();
-    if (!reader_.has_output()) fail("training", "a set with output", "none");
-    train_samples_ = reader_.read(reader_.indices(Split::train));
-    if (train_samples_.count == 0) fail("training", "samples in the train split", "none", "import with --train");
-    normaliser_ = fit_normaliser(train_samples_, set, config.coordinates == Scaling::channel,
-                                 config.input == Scaling::channel, config.output == Scaling::channel);
-    validation_samples_ = reader_.read(reader_.indices(Split::validation));
-    if (config.selection == Selection::best && validation_samples_.count == 0) {
-      fail_usage("training", "a validation split for train.selection = \"best\"", "none",
+    validation_ids_ = reader_.indices(Split::validation);
+    if (validation_ids_.empty() && (config.selection == Selection::best || config.patience > 0)) {
+      fail_usage("training", fmt::format("a validation split for {}", config.patience > 0 ? "train.patience" : "train.selection = \"best\""), "none",
                  "import with a validation share, or --set train.selection=last");
     }
+    if (sample_bytes(reader_, validation_ids_) <= kPiece) validation_ = reader_.read(validation_ids_);
     prepare_task(set);
-    prepare_gradient_term(set);
-    if (config.model != "lano") {
-      fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
-    }
-    std::vector<double> origin;
-    if (!spacing_.empty()) origin.assign(train_samples_.coordinates.begin(), train_samples_.coordinates.begin() + set.dims());
-    LanoShape shape = lano_shape(config.lano, set, spacing_, origin);
-    if (!shape.order_box.empty()) shape.order_box = bounds(train_samples_.coordinates, set.dims());
-    if (!shape.reference_box.empty()) {
-      std::vector<float> network(train_samples_.coordinates.size());
-      normaliser_.coordinates.encode(train_samples_.coordinates, network);
-      shape.reference_box = bounds(network, set.dims());
-    }
-    if (!train_samples_.counts.empty()) {
-      std::vector<std::int64_t> counts = train_samples_.counts;
-      std::sort(counts.begin(), counts.end());
-      shape.points = counts[counts.size() / 2];
-    }
+    check_loss(set);
+    if (config.model != "lano") fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
+    LanoShape shape = lano_shape(config.lano, set, survey_.spacing, survey_.spacing.empty() ? std::vector<double>{} : survey_.origin);
+    if (!shape.order_box.empty()) shape.order_box = survey_.box;
+    if (!shape.reference_box.empty()) shape.reference_box = survey_.network_box;
+    if (survey_.median_points > 0) shape.points = survey_.median_points;
     model_ = make_model(to_json(config.lano, shape), static_cast<std::uint64_t>(config.seed));
     model_->use_engine(config.engine);
-    flat_ = std::make_unique<FlatParameters>(*model_);
-    optimiser_ = std::make_unique<Adamw>(flat_->values().size(), config.optimiser);
-    steps_per_epoch_ = (items() + config.batch - 1) / config.batch;
+    for (const double agents : config.agents_range) model_->use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
+    model_->use_agents(config.lano.agents);
+    learner_ = std::make_unique<Learner>(config, model_, survey_.normaliser.output, FieldLoss(config.loss, set.shape, survey_.spacing));
+    feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser, model_->order_box());
+    const std::int64_t items_a_step = config.batch * config.accumulate;
+    steps_per_epoch_ = (items() + items_a_step - 1) / items_a_step;
     state_.config = to_toml(config);
+    state_.data = fingerprint(reader_);
     state_.best_validation = std::nan("");
   }
 
   void resume() {
-    if (!std::filesystem::exists(folder_.checkpoint())) return;
-    Checkpoint found = read_checkpoint(folder_.checkpoint());
-    if (found.config != state_.config) {
+    std::vector<std::string> said;
+    std::optional<Checkpoint> found = folder_.checkpoints().newest(said);
+    if (!found) return;
+    for (const std::string& text : said) fmt::print(stderr, "lano: passing over a damaged checkpoint: {}\n", text);
+    if (recipe_of_text(found->config) != recipe_of(config_)) {
       fail_usage("resuming a run", "the config it was started with", "another",
                  "start a new run, or give no --set and no --config beside --resume");
     }
-    load_weights(*model_, found.weights, "resuming a run");
-    optimiser_->restore(found.optimiser_steps, found.first_moment, found.second_moment);
-    state_ = std::move(found);
+    if (found->data != state_.data) {
+      fail_usage("resuming a run", "the dataset it was started with", fmt::format("another in '{}'", config_.data),
+                 "give its path with --data, or start a new run");
+    }
+    learner_->restore(found->steps, found->weights, found->average, found->first_moment, found->second_moment);
+    found->config = state_.config;
+    state_ = std::move(*found);
+    saved_step_ = state_.steps;
     // A kill may have come between the checkpoint and these.
     folder_.write_metrics(state_.history);
-    write_model();
-    fmt::print("resuming after epoch {} of {}\n", state_.epoch, config_.epochs);
+    if (!state_.best_weights.empty()) write_model();
+    fmt::print("resuming after step {} (epoch {} of {})\n", state_.steps, state_.epoch, config_.epochs);
   }
 
-  TrainResult run(std::int64_t stop_after) {
+  TrainResult run() {
     write_file_atomically(folder_.config(), state_.config);
-    folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)},
-                            {"train", train_samples_.count}, {"validation", validation_samples_.count},
-                            {"epoch", state_.epoch}});
-    fmt::print("{} parameters; {} training and {} validation samples of {} points; {} epochs of {} steps\n",
-               parameter_count(*model_), train_samples_.count, validation_samples_.count, train_samples_.points,
-               config_.epochs, steps_per_epoch_);
-    const TensorSet set(train_samples_, reader_.description(), normaliser_, model_->order_box());
+    const auto count = static_cast<std::int64_t>(survey_.ids.size());
+    folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)}, {"train", count},
+                            {"validation", validation_ids_.size()}, {"epoch", state_.epoch}, {"step", state_.steps}});
+    fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n", parameter_count(*model_), count,
+               validation_ids_.size(), reader_.description().points(), survey_.in_memory ? "" : ", read ahead from the file", config_.epochs,
+               steps_per_epoch_);
+    const std::int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, config_.epochs) : config_.epochs;
+    checkpointed_ = Clock::now();
     {
-      const std::int64_t last = stop_after > 0 ? std::min(stop_after, config_.epochs) : config_.epochs;
-      Progress progress("training", std::max<std::int64_t>(0, last - state_.epoch) * items(), "samples");
-      while (state_.epoch < last) epoch(set, progress);
+      const std::int64_t begun = std::max<std::int64_t>(0, state_.steps - state_.epoch * steps_per_epoch_) * config_.batch * config_.accumulate;
+      Progress progress("training", std::max<std::int64_t>(0, (last - state_.epoch) * items() - begun), "samples");
+      while (state_.epoch < last && !state_.ended && !interrupted()) {
+        if (epoch(progress)) finish_epoch();
+      }
       progress.finish();
     }
     TrainResult result = summary();
-    if (state_.epoch == config_.epochs) {
-      test_once(result);
-    } else {
-      result.finished = false;
-    }
+    result.finished = state_.epoch == config_.epochs || state_.ended;
+    if (result.finished) judge(result);
     return result;
   }
 
  private:
   // Frames to start from: steady sets have one, a roll-out needs its steps ahead of it.
   void prepare_task(const SetDescription& set) {
-    const std::int64_t frames = config_.frames > 0 ? std::min(config_.frames, train_samples_.frames) : train_samples_.frames;
+    const auto known = set.time.empty() ? 1 : static_cast<std::int64_t>(set.time.size());
+    const std::int64_t frames = config_.frames > 0 ? std::min(config_.frames, known) : known;
     const Task task = config_.lano.task;
     if ((task == Task::steady) != set.time.empty()) {
       fail_usage("training", task == Task::steady ? "a steady set for model.task = \"steady\"" : "a set with output at several times",
@@ -127,97 +162,148 @@ class Trainer {
     if (starts_ < 1) {
       fail_usage("training", fmt::format("more than {} frames for train.rollout", config_.rollout), std::to_string(frames));
     }
+    const std::int64_t weighted = task == Task::autoregressive ? config_.rollout : task == Task::steady ? 0 : frames;
+    const auto given = static_cast<std::int64_t>(config_.loss.frame_weights.size());
+    if (given != 0 && given != weighted) {
+      fail_usage("training", fmt::format("{} train.frame_weights, one a {}", weighted, task == Task::autoregressive ? "rolled-out step" : "frame"),
+                 std::to_string(given));
+    }
   }
 
-  std::int64_t items() const { return train_samples_.count * starts_; }
-
-  void prepare_gradient_term(const SetDescription& set) {
-    const bool uniform = set.geometry == Geometry::grid && (train_samples_.shared_coordinates || train_samples_.count == 1) &&
-                         uniform_grid_spacing(set.shape, train_samples_.coordinates, &spacing_);
-    if (config_.gradient_weight == 0) return;
-    bool thick = true;
-    for (const std::int64_t extent : set.shape) thick = thick && extent >= 3;
-    if (!uniform || !thick) {
+  void check_loss(const SetDescription& set) const {
+    const auto weights = static_cast<std::int64_t>(config_.loss.channel_weights.size());
+    if (weights != 0 && weights != set.output_channels()) {
+      fail_usage("training", fmt::format("{} train.channel_weights, one an output channel", set.output_channels()), std::to_string(weights));
+    }
+    if (config_.points > 0 && set.geometry != Geometry::points) {
+      fail_usage("training", "a point cloud for train.points", fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)));
+    }
+    check_augment(config_.augment, set, survey_.spacing, survey_.origin);
+    if (config_.augment != Augment::none && config_.lano.task != Task::steady) fail_usage("training", "a steady set for train.augment", "a time-dependent one");
+    if (config_.loss.gradient_weight == 0) return;
+    const bool thick = std::all_of(set.shape.begin(), set.shape.end(), [](std::int64_t extent) { return extent >= 3; });
+    if (survey_.spacing.empty() || !thick) {
       fail_usage("training", "a uniform grid of at least 3 points an axis for train.gradient_weight",
                  fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)),
                  "set train.gradient_weight = 0");
     }
   }
 
-  // Of network values against the truth at the items' frames.
-  torch::Tensor field_loss(const TensorSet& set, const std::vector<Item>& items, const torch::Tensor& network) const {
-    const torch::Tensor prediction = decode_output(network, normaliser_.output), truth = set.truth(items);
-    if (!train_samples_.counts.empty()) {  // packed clouds: each is a sample of its own
-      torch::Tensor sum;
-      std::int64_t first = 0;
-      for (const Item& item : items) {
-        const std::int64_t points = set.points_of(item.row);
-        const torch::Tensor one = relative_l2_loss(prediction.narrow(1, first, points), truth.narrow(1, first, points));
-        sum = sum.defined() ? sum + one : one;
-        first += points;
-      }
-      return sum / static_cast<double>(items.size());
-    }
-    torch::Tensor value = relative_l2_loss(prediction, truth);
-    if (config_.gradient_weight > 0) {
-      value = value + config_.gradient_weight * relative_l2_loss(central_gradient(prediction, set.mesh(), spacing_),
-                                                                 central_gradient(truth, set.mesh(), spacing_));
-    }
-    return value;
-  }
+  std::int64_t items() const { return static_cast<std::int64_t>(survey_.ids.size()) * starts_; }
 
-  torch::Tensor loss(const TensorSet& set, std::vector<Item> items) {
-    if (config_.lano.task != Task::autoregressive) return field_loss(set, items, model_->forward(set.batch(items)));
-    torch::Tensor sum;
-    const torch::Tensor start = encode_output(set.truth(items), normaliser_.output);
-    roll_out(*model_, set.batch(items), start, config_.rollout, [&](std::int64_t, const torch::Tensor& state) {
-      for (Item& item : items) ++item.frame;
-      const torch::Tensor one = field_loss(set, items, state);
-      sum = sum.defined() ? sum + one : one;
-    });
-    return sum / static_cast<double>(config_.rollout);
-  }
-
-  void epoch(const TensorSet& set, Progress& progress) {
-    const auto epoch_start = Clock::now();
+  // The batches of the epoch under way, from the step it stands at: all of one step together.
+  std::vector<std::vector<Item>> batches(std::int64_t first_step) const {
     std::vector<std::int64_t> order(static_cast<std::size_t>(items()));
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle,
-                        static_cast<std::uint64_t>(state_.epoch));
+    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle, static_cast<std::uint64_t>(state_.epoch));
     shuffle(order, stream);
-    model_->train();
-    double total_loss = 0, rate = 0;
-    for (std::int64_t s = 0; s < steps_per_epoch_; ++s) {
-      const auto first = order.begin() + s * config_.batch;
-      const auto last = order.begin() + std::min((s + 1) * config_.batch, items());
-      std::vector<Item> chosen;
-      for (auto at = first; at != last; ++at) chosen.push_back({*at / starts_, *at % starts_});
-      const ScheduleValue now = schedule_value(config_.schedule, optimiser_->steps(), config_.epochs * steps_per_epoch_);
-      flat_->zero_gradients();
-      if (config_.lano.dropout > 0) {
-        // LibTorch draws the masks from its own generator: give each step a seed of its own, so that a resumed run agrees.
-        RandomStream masks(static_cast<std::uint64_t>(config_.seed), Purpose::dropout, static_cast<std::uint64_t>(optimiser_->steps()));
-        torch::manual_seed(masks.next());
+    std::vector<std::vector<Item>> all;
+    for (std::int64_t at = first_step * config_.accumulate * config_.batch; at < items(); at += config_.batch) {
+      all.emplace_back();
+      for (std::int64_t i = at; i < std::min(at + config_.batch, items()); ++i) {
+        const std::int64_t item = order[static_cast<std::size_t>(i)];
+        all.back().push_back({item / starts_, item % starts_});
       }
-      const torch::Tensor value = loss(set, chosen);
-      value.backward();
-      const double number = value.item<double>();
-      const double norm = clip_gradients(flat_->gradients(), config_.clip);
-      if (!std::isfinite(number) || !std::isfinite(norm)) fail_not_finite(chosen);
-      optimiser_->step(flat_->values(), flat_->gradients(), now.learning_rate, now.beta1);
-      total_loss += number * static_cast<double>(chosen.size());
-      rate = now.learning_rate;
-      progress.advance(static_cast<std::int64_t>(chosen.size()), detail(number));
     }
+    return all;
+  }
+
+  // True where it came to its end; false where it was interrupted, with a checkpoint.
+  bool epoch(Progress& progress) {
+    const std::int64_t first = state_.steps - state_.epoch * steps_per_epoch_;
+    std::vector<std::vector<Item>> plan = batches(first);
+    const double before = state_.epoch_seconds;
+    const auto begun = Clock::now();
+    std::size_t taken = 0;
+    feed_->plan(plan);
+    for (std::int64_t s = first; s < steps_per_epoch_; ++s) {
+      std::vector<PreparedBatch> parts;
+      std::vector<Item> rows;
+      for (std::int64_t a = 0; a < config_.accumulate && taken < plan.size(); ++a, ++taken) {
+        parts.push_back(feed_->next());
+        rows.insert(rows.end(), plan[taken].begin(), plan[taken].end());
+      }
+      const Learner::Step done = learner_->step(parts, config_.epochs * steps_per_epoch_, steps_per_epoch_);
+      if (!done.finite) fail_not_finite(rows);
+      state_.steps = learner_->steps();
+      state_.epoch_loss += done.loss * static_cast<double>(rows.size());
+      state_.epoch_seconds = before + seconds_since(begun);
+      learning_rate_ = done.learning_rate;
+      progress.advance(static_cast<std::int64_t>(rows.size()), detail(done.loss));
+      if (options_.after_step) options_.after_step(state_.steps);
+      const bool last = s + 1 == steps_per_epoch_;
+      if (!last && interrupted()) {
+        save(false);
+        return false;
+      }
+      if (!last && due()) save(false);
+    }
+    return true;
+  }
+
+  bool due() const {
+    return (config_.checkpoint_steps > 0 && state_.steps % config_.checkpoint_steps == 0) ||
+           (config_.checkpoint_minutes > 0 && seconds_since(checkpointed_) >= 60 * config_.checkpoint_minutes);
+  }
+
+  double validation_error() {
+    if (validation_ids_.empty()) return std::nan("");
+    model_->eval();
+    const SetDescription& set = reader_.description();
+    if (validation_.count > 0) return summarise(evaluate(*model_, survey_.normaliser, set, validation_).relative_l2).mean;
+    return summarise(evaluate_in_pieces(*model_, survey_.normaliser, reader_, validation_ids_, kPiece).relative_l2).mean;
+  }
+
+  // Of the running mean: put in the weights' place for as long as it takes.
+  double average_error() {
+    if (learner_->average().empty()) return std::nan("");
+    const std::span<float> values = learner_->parameters().values();
+    const std::vector<float> raw(values.begin(), values.end());
+    std::copy(learner_->average().begin(), learner_->average().end(), values.begin());
+    const double error = validation_error();
+    std::copy(raw.begin(), raw.end(), values.begin());
+    return error;
+  }
+
+  // Validation, choice of weights, the end by patience, the checkpoint, the metrics and (where it changed) the model file.
+  void finish_epoch() {
     ++state_.epoch;
-    double validation = std::nan("");
-    if (validation_samples_.count > 0) {
-      model_->eval();
-      validation = summarise(evaluate(*model_, normaliser_, reader_.description(), validation_samples_).relative_l2).mean;
+    const auto begun = Clock::now();
+    const double raw = validation_error(), average = average_error();
+    state_.history.push_back({state_.epoch, state_.steps, learning_rate_, state_.epoch_loss / static_cast<double>(items()), raw, average,
+                              state_.epoch_seconds + seconds_since(begun)});
+    state_.epoch_loss = state_.epoch_seconds = 0;
+    const bool last_kept = config_.selection == Selection::last;
+    const bool use_average = !learner_->average().empty() && (last_kept || average < raw);
+    const double error = use_average ? average : raw;
+    const bool better = last_kept || !std::isfinite(state_.best_validation) || error < state_.best_validation;
+    if (better) {
+      const std::span<const float> values = learner_->parameters().values();
+      state_.best_weights = use_average ? learner_->average() : std::vector<float>(values.begin(), values.end());
+      state_.best_is_average = use_average;
+      state_.best_validation = error;
+      state_.best_epoch = state_.epoch;
     }
-    state_.history.push_back({state_.epoch, optimiser_->steps(), rate, total_loss / static_cast<double>(items()),
-                              validation, seconds_since(epoch_start)});
-    save(validation);
+    state_.ended = config_.patience > 0 && state_.epoch - best_validation_epoch() >= config_.patience && state_.epoch < config_.epochs;
+    save(better);
+    folder_.write_metrics(state_.history);
+    const EpochMetrics& m = state_.history.back();
+    folder_.event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds}, {"validation_l2", number_or_null(raw)},
+                            {"validation_ema_l2", number_or_null(average)}});
+    if (better) write_model();
+  }
+
+  std::int64_t best_validation_epoch() const {
+    std::int64_t epoch = 0;
+    double best = std::numeric_limits<double>::infinity();
+    for (const EpochMetrics& m : state_.history) {
+      const double error = std::isfinite(m.validation_ema_l2) ? std::min(m.validation_l2, m.validation_ema_l2) : m.validation_l2;
+      if (error < best) {
+        best = error;
+        epoch = m.epoch;
+      }
+    }
+    return epoch;
   }
 
   std::string detail(double loss_now) const {
@@ -225,54 +311,50 @@ class Trainer {
     if (!state_.history.empty() && std::isfinite(state_.history.back().validation_l2)) {
       text += fmt::format("  validation {:.4f}", state_.history.back().validation_l2);
     }
-    return text;
+    return text + fmt::format("  rate {:.2g}", learning_rate_);
+  }
+
+  std::string last_state() const {
+    const auto files = folder_.checkpoints().files();
+    return files.empty() ? "there is no checkpoint yet"
+                         : fmt::format("the state after step {} is in '{}'", saved_step_, files.back().string());
   }
 
   [[noreturn]] void fail_not_finite(const std::vector<Item>& items) const {
     std::vector<std::int64_t> ids;
-    for (const Item& item : items) ids.push_back(train_samples_.ids[static_cast<std::size_t>(item.row)]);
-    fail(fmt::format("training, step {}", optimiser_->steps() + 1), "a finite loss and gradient",
+    for (const Item& item : items) ids.push_back(survey_.ids[static_cast<std::size_t>(item.row)]);
+    fail(fmt::format("training, step {}", learner_->steps() + 1), "a finite loss and gradient",
          fmt::format("NaN or infinity on samples {}", fmt::join(ids, ", ")),
-         fmt::format("lower schedule.learning_rate; the state after epoch {} is in {}", state_.epoch,
-                     folder_.checkpoint().string()));
+         fmt::format("lower schedule.learning_rate or look at these samples; {}", last_state()));
   }
 
-  // Keeps the better weights, writes the checkpoint, the metrics and (where it changed) the model file.
-  void save(double validation) {
-    state_.weights = copy_weights(*model_);
-    const bool better = config_.selection == Selection::last || !std::isfinite(state_.best_validation) ||
-                        validation < state_.best_validation;
-    if (better) {
-      state_.best_weights = state_.weights;
-      state_.best_validation = validation;
-      state_.best_epoch = state_.epoch;
+  void save(bool best) {
+    state_.weights.assign(learner_->parameters().values().begin(), learner_->parameters().values().end());
+    state_.average = learner_->average();
+    state_.first_moment = learner_->optimiser().first_moment();
+    state_.second_moment = learner_->optimiser().second_moment();
+    try {
+      folder_.checkpoints().save(state_, best);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}; {}: 'lano train --resume {}' goes on from there", error.what(), last_state(), folder_.path().string()));
     }
-    state_.optimiser_steps = optimiser_->steps();
-    state_.first_moment = optimiser_->first_moment();
-    state_.second_moment = optimiser_->second_moment();
-    write_checkpoint(folder_.checkpoint(), state_);
-    folder_.write_metrics(state_.history);
-    const EpochMetrics& m = state_.history.back();
-    folder_.event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds},
-                            {"validation_l2", std::isfinite(validation) ? nlohmann::json(validation) : nlohmann::json()}});
-    if (better) write_model();
+    saved_step_ = state_.steps;
+    checkpointed_ = Clock::now();
   }
 
   void write_model() {
     ModelFile file;
     file.architecture = model_->architecture();
     file.set = reader_.description();
-    if (train_samples_.shared_coordinates) file.coordinates = train_samples_.coordinates;
-    file.normaliser = normaliser_;
-    TrainConfig recipe = config_;
-    recipe.data.clear();  // a path of this machine is no property of the model
+    file.coordinates = survey_.shared_coordinates;
+    file.normaliser = survey_.normaliser;
     file.provenance = {{"version", kVersion},
-                       {"recipe", to_toml(recipe)},
+                       {"recipe", recipe_of(config_)},
                        {"epoch", state_.best_epoch},
-                       {"train_samples", train_samples_.count},
-                       {"validation_l2", std::isfinite(state_.best_validation) ? nlohmann::json(state_.best_validation)
-                                                                              : nlohmann::json()}};
-    file.weights = state_.best_weights;
+                       {"weights", state_.best_is_average ? "ema" : "raw"},
+                       {"train_samples", survey_.ids.size()},
+                       {"validation_l2", number_or_null(state_.best_validation)}};
+    file.weights = learner_->parameters().named(state_.best_weights);
     write_model_file(folder_.model(), file);
   }
 
@@ -287,43 +369,59 @@ class Trainer {
     return result;
   }
 
+  std::string selection_text() const {
+    const std::string weights = state_.best_is_average ? "the running mean of the weights" : "the weights";
+    const std::string which = config_.selection == Selection::best
+                                  ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best_epoch, state_.epoch,
+                                                learner_->average().empty() ? "" : " of raw and averaged weights")
+                                  : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best_epoch);
+    return which + (options_.test ? "; the test split was read once, after training" : "; the test split was not read");
+  }
+
   // The chosen weights meet the test split, once.
-  void test_once(TrainResult& result) {
-    load_weights(*model_, state_.best_weights, "evaluating the trained model");
+  void judge(TrainResult& result) {
+    std::copy(state_.best_weights.begin(), state_.best_weights.end(), learner_->parameters().values().begin());
     model_->eval();
-    const Samples test = reader_.read(reader_.indices(Split::test));
-    nlohmann::json about{{"parameters", result.parameters},
-                           {"epochs", result.epochs},
-                           {"best_epoch", result.best_epoch},
-                           {"selection", config_.selection == Selection::best ? "best on validation" : "last epoch"},
-                           {"train_samples", train_samples_.count},
-                           {"validation_samples", validation_samples_.count},
-                           {"validation_l2", std::isfinite(result.validation_l2) ? nlohmann::json(result.validation_l2)
-                                                                                 : nlohmann::json()},
-                           {"training_seconds", result.seconds},
-                           {"set", reader_.description().name}};
-    if (test.count > 0) {
-      const Evaluation evaluation = evaluate(*model_, normaliser_, reader_.description(), test);
+    json about{{"parameters", result.parameters},
+               {"epochs", result.epochs},
+               {"best_epoch", result.best_epoch},
+               {"selection", config_.selection == Selection::best ? "best on validation" : "last epoch"},
+               {"weights", state_.best_is_average ? "ema" : "raw"},
+               {"selection_text", selection_text()},
+               {"early_stop", state_.ended},
+               {"seed", config_.seed},
+               {"train_samples", survey_.ids.size()},
+               {"validation_samples", validation_ids_.size()},
+               {"validation_l2", number_or_null(result.validation_l2)},
+               {"training_seconds", result.seconds},
+               {"set", reader_.description().name}};
+    const auto ids = options_.test ? reader_.indices(Split::test) : std::vector<std::int64_t>{};
+    if (!ids.empty()) {
+      const Evaluation evaluation = evaluate_in_pieces(*model_, survey_.normaliser, reader_, ids, kPiece);
       result.test_l2 = summarise(evaluation.relative_l2).mean;
       about["test"] = to_json(evaluation);
-      write_picked(folder_.evaluation_data(), evaluation, test, reader_.description());
+      std::vector<std::int64_t> picked;
+      for (const std::size_t row : picked_rows(evaluation)) picked.push_back(evaluation.ids[row]);
+      const Samples few = reader_.read(picked);
+      write_picked(folder_.evaluation_data(), evaluate(*model_, survey_.normaliser, reader_.description(), few), few, reader_.description());
     }
     write_file_atomically(folder_.evaluation_json(), about.dump(1) + "\n");
-    folder_.event("finish", {{"test_l2", std::isfinite(result.test_l2) ? nlohmann::json(result.test_l2) : nlohmann::json()},
-                             {"seconds", seconds_since(start_)}});
+    folder_.event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
   }
 
   TrainConfig config_;
+  TrainOptions options_;
   DatasetReader reader_;  // before the folder: a missing dataset leaves no folder behind
+  SplitSurvey survey_;
   RunFolder folder_;
-  Clock::time_point start_;
-  Samples train_samples_, validation_samples_;
-  Normaliser normaliser_;
-  std::vector<double> spacing_;
+  Clock::time_point start_, checkpointed_;
+  std::vector<std::int64_t> validation_ids_;
+  Samples validation_;    // empty where it is read in pieces each time
   std::shared_ptr<OperatorModel> model_;
-  std::unique_ptr<FlatParameters> flat_;
-  std::unique_ptr<Adamw> optimiser_;
-  std::int64_t steps_per_epoch_ = 0, starts_ = 1;
+  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<SampleFeed> feed_;
+  std::int64_t steps_per_epoch_ = 0, starts_ = 1, saved_step_ = 0;
+  double learning_rate_ = 0;
   Checkpoint state_;
 };
 
@@ -331,9 +429,9 @@ class Trainer {
 
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options) {
   check_train_config(config);
-  Trainer trainer(config, run_folder);
+  Trainer trainer(config, run_folder, options);
   if (options.resume) trainer.resume();
-  return trainer.run(options.stop_after);
+  return trainer.run();
 }
 
 }  // namespace lano

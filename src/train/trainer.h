@@ -1,9 +1,10 @@
-// Training of one model on one dataset: shuffled batches, loss, AdamW, validation and a checkpoint each epoch, and at the
-// end the model file and one look at the test split. Everything random comes from (seed, epoch), so a run resumed from
-// its checkpoint does the same steps as one never stopped.
+// Training of one model on one dataset: shuffled batches, validation and a checkpoint each epoch (and by steps and minutes), and
+// at the end the model file and one look at the test split. Everything random comes from (seed, epoch, step), so a run resumed
+// from any checkpoint does the same steps as one never stopped and ends with the same bytes.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "train/config.h"
 
@@ -14,14 +15,17 @@ struct TrainResult {
   double validation_l2 = 0;   // of the chosen weights; NaN without a validation split
   double test_l2 = 0;         // NaN without a test split
   double seconds = 0;         // of training
-  bool finished = true;       // false where it was asked to stop earlier: no test error then
+  bool finished = true;       // false where it was stopped earlier: no test error then
 };
 
 struct TrainOptions {
-  bool resume = false;              // go on from the folder's checkpoint, if there is one; its config must be the same
+  bool resume = false;              // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
   std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end
+  bool test = true;                 // judge the chosen weights on the test split at the end
+  std::function<void(std::int64_t step)> after_step;  // told after each step, before its checkpoint
 };
 
+// Stops with a checkpoint after the step in which core/interrupt.h says so.
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options = {});
 
 }  // namespace lano

@@ -144,8 +144,21 @@ else
   expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
-  expect 0 'test relative L2' "$lano" train --resume --out parts
+  expect 0 'test relative L2' "$lano" train --resume parts
   cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
+  expect 0 'test relative L2' "$lano" train --resume --out parts
+  expect 1 'the folder of a run' "$lano" train --resume nowhere
+  # Ctrl-C: a state, a hint, 130; a second process in the folder is refused meanwhile.
+  "$lano" train --data d.h5 --out long $tiny --set train.epochs=100000 >long.txt 2>&1 &
+  pid=$!
+  for _ in $(seq 300); do [ -s long/checkpoint/best.safetensors ] && break; sleep 0.1; done
+  expect 1 'no other process works in' "$lano" train --resume long
+  kill -INT $pid
+  wait $pid && complain "an interrupted training exits with 0"
+  [ $? = 130 ] || complain "an interrupted training does not exit with 130"
+  grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
+  printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
+  expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
 fi
 
 [ "$failures" = 0 ] && echo "the command line keeps its word" || exit 1

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+
+#include "scratch.h"
 #include "train/schedule.h"
 
 namespace lano {
@@ -48,6 +50,32 @@ TEST(Schedule, CosineAndConstant) {
   EXPECT_EQ(schedule_value(config, 99, 100).learning_rate, 1e-3);
 }
 
+TEST(Schedule, WarmUpRisesInALineThenTheCourseTakesTheStepsLeft) {
+  ScheduleConfig config;
+  config.kind = ScheduleKind::cosine;
+  config.warmup = 0.2;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    EXPECT_NEAR(schedule_value(config, i, 100).learning_rate, 1e-3 * static_cast<double>(i + 1) / 20, 1e-18) << i;
+  }
+  for (std::int64_t i = 20; i < 100; ++i) {
+    const double share = static_cast<double>(i - 20) / 80;
+    EXPECT_NEAR(schedule_value(config, i, 100).learning_rate, 0.5e-3 * (1 + std::cos(M_PI * share)), 1e-18) << i;
+  }
+  config.kind = ScheduleKind::constant;
+  EXPECT_NEAR(schedule_value(config, 4, 100).learning_rate, 0.25e-3, 1e-18);
+  EXPECT_EQ(schedule_value(config, 20, 100).learning_rate, 1e-3);
+}
+
+TEST(Schedule, StepFallsEverySoManyEpochs) {
+  ScheduleConfig config;
+  config.kind = ScheduleKind::step;
+  config.step_epochs = 3;
+  config.step_factor = 0.1;
+  for (std::int64_t i = 0; i < 50; ++i) {  // five steps an epoch: falls at steps 15, 30, 45
+    EXPECT_NEAR(schedule_value(config, i, 50, 5).learning_rate, 1e-3 * std::pow(0.1, static_cast<double>(i / 15)), 1e-18) << i;
+  }
+}
+
 TEST(Schedule, OneStepAndNoRise) {
   ScheduleConfig config;
   EXPECT_TRUE(std::isfinite(schedule_value(config, 0, 1).learning_rate));
@@ -80,6 +108,40 @@ TEST(Adamw, RestoredStateGoesOnToTheBit) {
   one.step(p, g, 1e-2, 0.9);
   two.step(q, g, 1e-2, 0.9);
   EXPECT_EQ(p, q);
+}
+
+// By hand in double: p <- p (1 - lr wd) - lr m^ / (sqrt(v^) + eps), two steps, gradients 0.5 and -0.25.
+TEST(Adamw, TwoStepsByHand) {
+  AdamwConfig config;
+  config.weight_decay = 0.1;
+  const double rate = 0.01, b1 = 0.9, b2 = 0.999;
+  double p = 2, m = 0, v = 0;
+  Adamw adamw(1, config);
+  std::vector<float> q{2};
+  int t = 0;
+  for (const double g : {0.5, -0.25}) {
+    ++t;
+    m = b1 * m + (1 - b1) * g;
+    v = b2 * v + (1 - b2) * g * g;
+    p = p * (1 - rate * 0.1) - rate * (m / (1 - std::pow(b1, t))) / (std::sqrt(v / (1 - std::pow(b2, t))) + 1e-8);
+    adamw.step(q, std::vector<float>{static_cast<float>(g)}, rate, b1);
+    EXPECT_NEAR(q[0], p, 3e-7) << t;
+  }
+}
+
+TEST(Adamw, OnlyTheGroupsThatDecayShrink) {
+  AdamwConfig config;
+  config.weight_decay = 0.5;
+  Adamw grouped(4, config, {{0, 1, true}, {1, 2, false}, {3, 1, true}});
+  std::vector<float> p{1, 1, 1, 1};
+  const std::vector<float> none(4);
+  grouped.step(p, none, 0.1, 0.9);
+  EXPECT_FLOAT_EQ(p[0], 0.95f);
+  EXPECT_EQ(p[1], 1);
+  EXPECT_EQ(p[2], 1);
+  EXPECT_FLOAT_EQ(p[3], 0.95f);
+  EXPECT_ERROR_WITH(Adamw(4, config, {{0, 1, true}, {2, 2, true}}), "groups end to end");
+  EXPECT_ERROR_WITH(Adamw(4, config, {{0, 3, true}}), "4 values");
 }
 
 TEST(Adamw, ClippingKeepsTheDirection) {

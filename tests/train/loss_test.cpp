@@ -34,6 +34,39 @@ TEST(Loss, TheFusedGradientIsThatOfTheOperations) {
   EXPECT_EQ(same.grad().abs().max().item<float>(), 0);
 }
 
+TEST(Loss, FieldLossWeighsSamplesChannelsAndFrames) {
+  LossConfig config;
+  config.channel_weights = {4, 0};
+  config.frame_weights = {1, 3};
+  const torch::Tensor u = torch::randn({2, 20, 2}), t = torch::randn({2, 20, 2});
+  const auto relative = [&](std::int64_t b) {  // the second channel has no weight, the first only scales
+    return ((u - t)[b].select(1, 0).norm() / t[b].select(1, 0).norm()).item<double>();
+  };
+  const auto root = [&](std::int64_t b) { return 2 * (u - t)[b].select(1, 0).norm().item<double>() / std::sqrt(40.0); };
+  EXPECT_NEAR(FieldLoss(config, {}, {})(u, t, {}, {1, 0}).item<double>(), (3 * relative(0) + relative(1)) / 2, 1e-6);
+  config.kind = LossKind::l2;
+  EXPECT_NEAR(FieldLoss(config, {}, {})(u, t, {}, {1, 0}).item<double>(), (3 * root(0) + root(1)) / 2, 1e-6);
+  // Packed clouds: each its own sample.
+  config = {};
+  const torch::Tensor packed = torch::cat({u[0], u[1].narrow(0, 0, 5)}, 0).unsqueeze(0), truth = torch::cat({t[0], t[1].narrow(0, 0, 5)}, 0).unsqueeze(0);
+  const double second = ((u - t)[1].narrow(0, 0, 5).norm() / t[1].narrow(0, 0, 5).norm()).item<double>();
+  EXPECT_NEAR(FieldLoss(config, {}, {})(packed, truth, {20, 5}, {}).item<double>(), ((u - t)[0].norm() / t[0].norm()).item<double>() / 2 + second / 2, 1e-6);
+}
+
+TEST(Loss, WeightedGradientsAreThoseOfTheOperations) {
+  const torch::Tensor u = torch::randn({3, 20, 2}).set_requires_grad(true), t = torch::randn({3, 20, 2});
+  const torch::Tensor exact = u.detach().to(torch::kFloat64).set_requires_grad(true);
+  const std::vector<double> weights{0.5, 0, 2};
+  for (auto* loss : {&relative_l2_loss, &l2_loss}) {
+    u.mutable_grad() = exact.mutable_grad() = torch::Tensor();
+    loss(u, t, weights).backward();
+    loss(exact, t.to(torch::kFloat64), weights).backward();
+    EXPECT_LT((u.grad().to(torch::kFloat64) - exact.grad()).abs().max().item<double>(), 1e-7);
+    EXPECT_EQ(u.grad()[1].abs().max().item<float>(), 0);
+    EXPECT_GT(u.grad()[2].abs().max().item<float>(), 0);
+  }
+}
+
 TEST(Loss, AZeroTruthCountsByThePlainNorm) {
   const torch::Tensor u = torch::full({1, 4, 1}, 0.5f), t = torch::zeros({1, 4, 1});
   EXPECT_NEAR(relative_l2_loss(u, t).item<double>(), 1.0, 1e-6);

@@ -1,15 +1,20 @@
 #include "train/trainer.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <numeric>
 
 #include "core/atomic_file.h"
+#include "core/interrupt.h"
 #include "core/random.h"
 #include "data/generation.h"
 #include "pde/burgers_problem.h"
-#include "pde/darcy_problem.h"
 #include "scratch.h"
+#include "train/tiny_runs.h"
 #include "train/ablation.h"
 #include "train/evaluation.h"
 #include "train/run_folder.h"
@@ -17,31 +22,8 @@
 namespace lano {
 namespace {
 
-std::filesystem::path darcy(const test::Scratch& scratch, std::int64_t train, std::int64_t test, double validation = 0.25) {
-  const auto path = scratch / "darcy.h5";
-  DarcyConfig config;
-  config.resolution = 11;
-  config.stride = 1;
-  const DarcyProblem problem(config);
-  generate_dataset(path, problem.describe(), make_splits(train, test, validation), problem.coordinates(),
-                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
-  return path;
-}
-
-TrainConfig tiny(const std::filesystem::path& data) {
-  TrainConfig c;
-  c.data = data.string();
-  c.lano.layers = 2;
-  c.lano.heads = 2;
-  c.lano.width = 16;
-  c.lano.agents = 9;
-  c.epochs = 4;
-  c.batch = 2;
-  c.clip = 1;
-  c.gradient_weight = 0.1;
-  c.schedule.learning_rate = 3e-3;
-  return c;
-}
+using test::darcy;
+using test::tiny;
 
 TEST(Trainer, LearnsAndWritesAWholeRun) {
   test::Scratch scratch;
@@ -52,7 +34,9 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
   EXPECT_LT(result.test_l2, 0.2);
   EXPECT_LT(result.validation_l2, 0.2);
   const RunFolder run(scratch / "run");
-  for (const auto& path : {run.config(), run.metrics(), run.checkpoint(), run.model(), run.evaluation_json(), run.evaluation_data(),
+  EXPECT_TRUE(std::filesystem::exists(run.checkpoints().best()));
+  EXPECT_EQ(run.checkpoints().files().size(), 2u);
+  for (const auto& path : {run.config(), run.metrics(), run.model(), run.evaluation_json(), run.evaluation_data(),
                            scratch / "run/events.jsonl"}) {
     EXPECT_TRUE(std::filesystem::exists(path)) << path;
   }
@@ -66,13 +50,13 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
   std::istringstream rows(read_file(run.metrics(), "r"));
   std::string line;
   std::getline(rows, line);
-  EXPECT_EQ(line, "epoch,step,learning_rate,train_loss,validation_l2,seconds");
+  EXPECT_EQ(line, "epoch,step,learning_rate,train_loss,validation_l2,validation_ema_l2,seconds");
   double best = 1e300;
   std::int64_t best_epoch = 0, epochs = 0;
   while (std::getline(rows, line)) {
     std::vector<double> cells;
     std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(std::stod(cell));
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell.empty() ? 0 : std::stod(cell));
     ++epochs;
     if (cells[4] < best) {
       best = cells[4];
@@ -99,20 +83,27 @@ TEST(Trainer, TheNormaliserSeesOnlyTheTrainingSplit) {
   EXPECT_EQ(model.normaliser.output.scale(), statistics.map().scale());
 }
 
+TrainOptions resumed(std::int64_t stop = 0) {
+  TrainOptions options;
+  options.resume = true;
+  options.stop_after = stop;
+  return options;
+}
+
 TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
   test::Scratch scratch;
   TrainConfig config = tiny(darcy(scratch, 12, 2));
   config.lano.dropout = 0.1;
   const TrainResult whole = train(config, scratch / "whole");
   for (const std::int64_t stop : {1, 3}) {
-    EXPECT_FALSE(train(config, scratch / "parts", {true, stop}).finished);
+    EXPECT_FALSE(train(config, scratch / "parts", resumed(stop)).finished);
     EXPECT_FALSE(std::filesystem::exists(scratch / "parts/evaluation.json"));  // the test split was not touched
   }
   // As if killed between the last checkpoint and the model file.
-  train(config, scratch / "parts", {true, config.epochs});
+  train(config, scratch / "parts", resumed(config.epochs));
   std::filesystem::remove(scratch / "parts/model.safetensors");
   std::filesystem::remove(scratch / "parts/evaluation.json");
-  const TrainResult parts = train(config, scratch / "parts", {true, 0});
+  const TrainResult parts = train(config, scratch / "parts", resumed());
   EXPECT_TRUE(parts.finished);
   EXPECT_EQ(parts.test_l2, whole.test_l2);
   for (const char* file : {"model.safetensors", "config.toml"}) {
@@ -120,7 +111,7 @@ TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
   }
   TrainConfig other = config;
   other.batch = 3;
-  EXPECT_ERROR_WITH(train(other, scratch / "parts", {true, 0}), "the config it was started with");
+  EXPECT_ERROR_WITH(train(other, scratch / "parts", resumed()), "the config it was started with");
 }
 
 TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
@@ -148,7 +139,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
     writer.commit();
   }
   TrainConfig config = tiny(scratch / "cloud.h5");
-  config.gradient_weight = 0;
+  config.loss.gradient_weight = 0;
   config.epochs = 1;
   train(config, scratch / "run");
   TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
@@ -206,6 +197,237 @@ TEST(Trainer, ADivergingRunNamesStepAndSamples) {
   EXPECT_ERROR_WITH(train(config, scratch / "run"), "NaN or infinity on samples");
 }
 
+TEST(Trainer, ADivergingRunNamesTheLastGoodState) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.epochs = 3;
+  train(config, scratch / "run", resumed(2));
+  // A sample that blows up in the third epoch: values so large that the loss overflows.
+  TrainConfig wild = config;
+  wild.schedule.kind = ScheduleKind::step;
+  wild.schedule.step_epochs = 1;
+  wild.checkpoint_steps = 1;
+  wild.clip = 0;
+  wild.schedule.learning_rate = 1e30;
+  const std::string message = test::error_of([&] { train(wild, scratch / "wild"); });
+  EXPECT_NE(message.find("training, step "), std::string::npos) << message;
+  EXPECT_NE(message.find("the state after step 1 is in"), std::string::npos) << message;
+  EXPECT_EQ(read_checkpoint(CheckpointFolder(scratch / "wild/checkpoint").files().back()).steps, 1);
+}
+
+TEST(Trainer, AccumulatedBatchesMakeTheStepOfTheLargeBatch) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 16, 2));
+  config.epochs = 2;
+  config.batch = 4;
+  train(config, scratch / "large");
+  config.batch = 1;
+  config.accumulate = 4;
+  train(config, scratch / "parts");
+  const auto large = read_model_file(scratch / "large/model.safetensors"), parts = read_model_file(scratch / "parts/model.safetensors");
+  double difference = 0, size = 0;
+  for (const auto& [name, tensor] : large.weights) {
+    for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+      difference = std::max(difference, static_cast<double>(std::abs(tensor.values[i] - parts.weights.at(name).values[i])));
+      size = std::max(size, static_cast<double>(std::abs(tensor.values[i])));
+    }
+  }
+  EXPECT_LT(difference, 2e-3 * size);  // AdamW divides by small second moments: rounding grows over six steps
+  EXPECT_GT(difference, 0);
+}
+
+TEST(Trainer, TheRunningMeanIsJudgedBesideTheWeights) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 24, 4));
+  config.epochs = 6;
+  config.ema = 0.9;
+  config.schedule.kind = ScheduleKind::constant;
+  train(config, scratch / "run");
+  const auto files = CheckpointFolder(scratch / "run/checkpoint").files();
+  const Checkpoint state = read_checkpoint(files.back());
+  double best = 1e300;
+  for (const EpochMetrics& m : state.history) {
+    EXPECT_TRUE(std::isfinite(m.validation_ema_l2));
+    EXPECT_NE(m.validation_ema_l2, m.validation_l2);
+    best = std::min({best, m.validation_l2, m.validation_ema_l2});
+  }
+  EXPECT_EQ(state.best_validation, best);
+  const auto evaluation = nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r"));
+  EXPECT_EQ(evaluation["weights"], state.best_is_average ? "ema" : "raw");
+  EXPECT_NE(evaluation["selection_text"].get<std::string>().find("lowest validation error"), std::string::npos);
+  // The mean is what it is said to be: here with one step, between the start and the weights.
+  config.epochs = 1;
+  config.batch = 32;
+  config.selection = Selection::last;
+  train(config, scratch / "one");
+  const Checkpoint one = read_checkpoint(CheckpointFolder(scratch / "one/checkpoint").files().back());
+  ASSERT_EQ(one.steps, 1);
+  EXPECT_EQ(one.best_weights, one.average);
+  TrainConfig unmoved = config;
+  unmoved.schedule.learning_rate = 1e-30;
+  unmoved.ema = 0;
+  train(unmoved, scratch / "start");
+  const Checkpoint start = read_checkpoint(CheckpointFolder(scratch / "start/checkpoint").files().back());
+  const float keep = 2.0f / 11;  // min(0.9, (1 + t) / (10 + t)) at t = 1
+  for (std::size_t i = 0; i < one.average.size(); i += 97) {
+    EXPECT_NEAR(one.average[i], keep * start.weights[i] + (1 - keep) * one.weights[i], 1e-6);
+  }
+}
+
+TEST(Trainer, PatienceEndsARunThatNoLongerImproves) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.epochs = 30;
+  config.patience = 2;
+  config.schedule.kind = ScheduleKind::constant;
+  config.schedule.learning_rate = 1e-12;  // nothing changes after the first epoch, up to rounding
+  const TrainResult result = train(config, scratch / "run");
+  EXPECT_TRUE(result.finished);
+  EXPECT_LT(result.epochs, 30);
+  EXPECT_EQ(result.epochs, result.best_epoch + 2);
+  EXPECT_TRUE(nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r"))["early_stop"].get<bool>());
+  config.selection = Selection::last;
+  const auto path = darcy(scratch, 8, 2, 0);
+  EXPECT_ERROR_WITH(train(config, scratch / "none"), "a validation split for train.patience");
+}
+
+TEST(Trainer, OneModelServesManyAgents) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 64, 8));
+  config.epochs = 12;
+  config.agents_range = {4, 25};
+  const double mixed = train(config, scratch / "mixed").test_l2;
+  EXPECT_LT(mixed, 0.2);
+  TrainedModel trained = load_trained_model(scratch / "mixed/model.safetensors");
+  const DatasetReader reader(config.data);
+  const Samples samples = reader.read(reader.indices(Split::test));
+  for (const std::int64_t agents : {4, 25}) {
+    trained.model->use_agents(agents);
+    EXPECT_LT(summarise(evaluate(*trained.model, trained.file.normaliser, reader.description(), samples).relative_l2).mean, 1.3 * mixed) << agents;
+  }
+  config.agents_range = {4, 1e9};
+  EXPECT_ERROR_WITH(train(config, scratch / "many"), "at most 2^24");
+  config.agents_range = {9, 4};
+  EXPECT_ERROR_WITH(train(config, scratch / "turned"), "train.agents_range = [least, most]");
+}
+
+TEST(Trainer, WithSymmetriesFewSamplesAreHarderToMemorise) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 16, 16));
+  config.epochs = 40;
+  const auto gap = [&](const char* run) {  // what the test split costs beyond the training loss
+    const double test = train(config, scratch / run).test_l2;
+    EXPECT_LT(test, 0.25);
+    return test / read_checkpoint(CheckpointFolder(scratch / run / "checkpoint").files().back()).history.back().train_loss;
+  };
+  const double plain = gap("plain");
+  config.augment = Augment::rotations;
+  EXPECT_LT(gap("turned"), 0.95 * plain);
+}
+
+TEST(Trainer, ReadingAheadChangesNoByte) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 12, 2));
+  train(config, scratch / "memory");
+  config.memory_gb = 0;
+  train(config, scratch / "ahead");
+  EXPECT_EQ(read_file(scratch / "memory/model.safetensors", "r"), read_file(scratch / "ahead/model.safetensors", "r"));
+}
+
+TEST(Trainer, TwoRunsInOneFolderAreRefused) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 6, 2));
+  config.epochs = 1;
+  TrainOptions options;
+  std::string second;
+  options.after_step = [&](std::int64_t) { second = test::error_of([&] { train(config, scratch / "run", resumed()); }); };
+  train(config, scratch / "run", options);
+  EXPECT_NE(second.find("a folder no other process works in"), std::string::npos) << second;
+  EXPECT_NE(second.find(std::to_string(::getpid())), std::string::npos) << second;
+  train(config, scratch / "run", resumed());  // free again
+}
+
+TEST(Trainer, AnotherDatasetMayNotResume) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 12, 2));
+  train(config, scratch / "run", resumed(1));
+  std::filesystem::rename(scratch / "darcy.h5", scratch / "moved.h5");
+  darcy(scratch, 8, 2);
+  EXPECT_ERROR_WITH(train(config, scratch / "run", resumed()), "expected the dataset it was started with");
+  config.data = (scratch / "moved.h5").string();
+  EXPECT_TRUE(train(config, scratch / "run", resumed()).finished);
+}
+
+TEST(Trainer, AnInterruptEndsTheStepAndLeavesAState) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 24, 2));
+  train(config, scratch / "whole");
+  {
+    const InterruptGuard guard;
+    TrainOptions options;
+    options.after_step = [](std::int64_t step) {
+      if (step == 13) std::raise(SIGINT);
+    };
+    EXPECT_FALSE(train(config, scratch / "parts", options).finished);
+    EXPECT_TRUE(interrupted());
+  }
+  EXPECT_EQ(read_checkpoint(CheckpointFolder(scratch / "parts/checkpoint").files().back()).steps, 13);
+  const InterruptGuard fresh;
+  EXPECT_TRUE(train(config, scratch / "parts", resumed()).finished);
+  EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
+}
+
+// A disk that takes no more than some kilobytes a file stands for a full one.
+TEST(Trainer, AFullDiskKeepsTheLastGoodState) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 24, 2));
+  config.checkpoint_steps = 2;
+  train(config, scratch / "whole");
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  TrainOptions options;
+  options.after_step = [&](std::int64_t step) {
+    if (step == 5) {
+      const rlimit little{1000, before.rlim_max};
+      ::setrlimit(RLIMIT_FSIZE, &little);
+    }
+  };
+  const std::string message = test::error_of([&] { train(config, scratch / "parts", options); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_NE(message.find("space and permission to write"), std::string::npos) << message;
+  EXPECT_NE(message.find("the state after step 4 is in"), std::string::npos) << message;
+  EXPECT_NE(message.find("lano train --resume"), std::string::npos) << message;
+  const CheckpointFolder folder(scratch / "parts/checkpoint");
+  EXPECT_EQ(folder.files().size(), 2u);  // and no half-written one beside them
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "parts/checkpoint"), {}), 2);
+  EXPECT_TRUE(train(config, scratch / "parts", resumed()).finished);
+  EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
+}
+
+TEST(Trainer, WithoutTestTheSplitIsNotRead) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.epochs = 1;
+  TrainOptions options;
+  options.test = false;
+  EXPECT_TRUE(std::isnan(train(config, scratch / "run", options).test_l2));
+  EXPECT_FALSE(nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r")).contains("test"));
+}
+
+TEST(Trainer, WeightsOfTheWrongNumberAreNamed) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 6, 2));
+  config.loss.channel_weights = {1, 2};
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "1 train.channel_weights");
+  config = tiny(config.data);
+  config.loss.frame_weights = {1};
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "0 train.frame_weights");
+  config = tiny(config.data);
+  config.points = 10;
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a point cloud for train.points");
+}
+
 // A model file of format version 1 as lano 0.1.0 wrote it: it must load for ever and give the predictions of that day.
 TEST(TrainedModel, AFileOfVersionOneStillPredictsTheSame) {
   TrainedModel trained = load_trained_model(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors");
@@ -261,7 +483,7 @@ std::filesystem::path burgers(const test::Scratch& scratch) {
 TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   test::Scratch scratch;
   TrainConfig config = tiny(burgers(scratch));
-  config.gradient_weight = 0;
+  config.loss.gradient_weight = 0;
   config.lano.task = Task::autoregressive;
   config.lano.agents = 4;
   config.rollout = 2;
@@ -296,7 +518,7 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
 TEST(Trainer, TimeConditionalModelsAnswerForEveryFrame) {
   test::Scratch scratch;
   TrainConfig config = tiny(burgers(scratch));
-  config.gradient_weight = 0;
+  config.loss.gradient_weight = 0;
   config.lano.agents = 4;
   EXPECT_ERROR_WITH(train(config, scratch / "run"), "a steady set for model.task");
   config.lano.task = Task::time_conditional;
@@ -333,10 +555,14 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
     writer.commit();
   }
   TrainConfig config = tiny(scratch / "ragged.h5");
-  config.gradient_weight = 0;
+  config.loss.gradient_weight = 0;
   config.epochs = 40;
   const TrainResult result = train(config, scratch / "run");
   EXPECT_LT(result.test_l2, 0.2);
+  TrainConfig thinned = config;  // fewer points a step; judged on all
+  thinned.points = 20;
+  thinned.memory_gb = 0;
+  EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);
   TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
   EXPECT_EQ(trained.file.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
   const DatasetReader reader(scratch / "ragged.h5");

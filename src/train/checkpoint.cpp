@@ -1,0 +1,144 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/fnv.h"
+#include "runtime/safetensors.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* kVersion = "2";
+constexpr std::size_t kKept = 2;
+
+// JSON has no NaN: absent numbers are null.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+double number_from(const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
+
+json history_json(const std::vector<EpochMetrics>& history) {
+  json out = json::array();
+  for (const EpochMetrics& m : history) {
+    out.push_back({m.epoch, m.step, m.learning_rate, m.train_loss, number(m.validation_l2), number(m.validation_ema_l2), m.seconds});
+  }
+  return out;
+}
+
+std::string checksum(const std::string& state, const std::map<std::string, Tensor>& tensors) {
+  Fnv hash;
+  hash.add(state);
+  for (const auto& [name, tensor] : tensors) {
+    hash.add(name);
+    hash.add(tensor.values);
+  }
+  return fmt::format("{:016x}", hash.value());
+}
+
+std::vector<std::pair<const char*, std::vector<float> Checkpoint::*>> arrays() {
+  return {{"weights", &Checkpoint::weights},           {"average", &Checkpoint::average},
+          {"best_weights", &Checkpoint::best_weights}, {"first_moment", &Checkpoint::first_moment},
+          {"second_moment", &Checkpoint::second_moment}};
+}
+
+}  // namespace
+
+void write_checkpoint(const fs::path& path, const Checkpoint& c) {
+  const json state{{"epoch", c.epoch},
+                   {"steps", c.steps},
+                   {"epoch_loss", c.epoch_loss},
+                   {"epoch_seconds", c.epoch_seconds},
+                   {"best_epoch", c.best_epoch},
+                   {"best_validation", number(c.best_validation)},
+                   {"best_is_average", c.best_is_average},
+                   {"ended", c.ended},
+                   {"config", c.config},
+                   {"data", c.data},
+                   {"history", history_json(c.history)}};
+  TensorFile file;
+  for (const auto& [name, array] : arrays()) file.tensors[name] = {{static_cast<std::int64_t>((c.*array).size())}, c.*array};
+  const std::string text = state.dump();
+  file.metadata = {{"format", "lano-checkpoint"}, {"format_version", kVersion}, {"state", text}, {"checksum", checksum(text, file.tensors)}};
+  write_safetensors(path, file);
+}
+
+Checkpoint read_checkpoint(const fs::path& path) {
+  const std::string doing = fmt::format("reading checkpoint '{}'", path.string());
+  TensorFile file = read_safetensors(path);
+  if (file.metadata["format"] != "lano-checkpoint") fail(doing, "a checkpoint of lano", "another file");
+  if (file.metadata["format_version"] != kVersion) {
+    fail(doing, fmt::format("format version {}", kVersion), file.metadata["format_version"], "finish the run with the lano that began it");
+  }
+  if (file.metadata["checksum"] != checksum(file.metadata["state"], file.tensors)) fail(doing, "the contents that were written", "others (checksum)");
+  Checkpoint c;
+  try {
+    const json state = json::parse(file.metadata["state"]);
+    c.epoch = state.at("epoch");
+    c.steps = state.at("steps");
+    c.epoch_loss = state.at("epoch_loss");
+    c.epoch_seconds = state.at("epoch_seconds");
+    c.best_epoch = state.at("best_epoch");
+    c.best_validation = number_from(state.at("best_validation"));
+    c.best_is_average = state.at("best_is_average");
+    c.ended = state.at("ended");
+    c.config = state.at("config");
+    c.data = state.at("data");
+    for (const json& row : state.at("history")) {
+      c.history.push_back({row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
+    }
+    for (const auto& [name, array] : arrays()) c.*array = std::move(file.tensors.at(name).values);
+  } catch (const std::exception& error) {
+    fail(doing, "a whole training state", error.what());
+  }
+  return c;
+}
+
+std::vector<fs::path> CheckpointFolder::files() const {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step-") && name.ends_with(".safetensors")) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());  // steps are written with leading zeros
+  return found;
+}
+
+void CheckpointFolder::save(const Checkpoint& checkpoint, bool best) const {
+  const fs::path path = path_ / fmt::format("step-{:010}.safetensors", checkpoint.steps);
+  write_checkpoint(path, checkpoint);
+  std::error_code error;
+  if (best) {
+    // The same file under a second name: costs no space while both live. Where links are unknown, a copy.
+    const fs::path link = path_ / "best.new";
+    fs::remove(link, error);
+    fs::create_hard_link(path, link, error);
+    if (error) fs::copy_file(path, link, error);
+    if (!error) fs::rename(link, this->best(), error);
+    if (error) fail(fmt::format("writing '{}'", this->best().string()), "space and permission to write", error.message());
+  }
+  const auto all = files();
+  for (std::size_t i = 0; i + kKept < all.size(); ++i) fs::remove(all[i], error);
+}
+
+std::optional<Checkpoint> CheckpointFolder::newest(std::vector<std::string>& said) const {
+  auto all = files();
+  if (all.empty()) return {};
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    try {
+      return read_checkpoint(*at);
+    } catch (const Error& error) {
+      said.push_back(error.what());
+    }
+  }
+  fail(fmt::format("resuming from '{}'", path_.string()), "a whole checkpoint", fmt::format("{} damaged; the first: {}", all.size(), said.front()),
+       "train anew into another folder");
+}
+
+}  // namespace lano

@@ -1,0 +1,53 @@
+// All that a stopped run needs to go on, and the folder of such states: the last two and the one with the best validation error.
+// A state is written whole or not at all and carries a checksum; a damaged one is passed over for the one before.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lano {
+
+struct EpochMetrics {
+  std::int64_t epoch = 0, step = 0;                 // counted from 1; steps done so far
+  double learning_rate = 0, train_loss = 0;
+  double validation_l2 = 0, validation_ema_l2 = 0;  // of the weights and of their running mean; NaN where there is none
+  double seconds = 0;
+};
+
+struct Checkpoint {
+  std::int64_t epoch = 0;                            // whole epochs done
+  std::int64_t steps = 0;                            // steps of the optimiser, over all epochs
+  double epoch_loss = 0, epoch_seconds = 0;          // of the epoch under way
+  std::int64_t best_epoch = 0;
+  double best_validation = 0;                        // NaN before the first
+  bool best_is_average = false;                      // the best weights are the running mean
+  bool ended = false;                                // by early stop
+  std::string config;                                // the run's TOML: another config may not resume it
+  std::string data;                                  // fingerprint of the dataset: another set may not either
+  std::vector<EpochMetrics> history;
+  std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
+};
+
+void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  // Writes the state, then removes all but the last two; `best` keeps it as best.safetensors too.
+  void save(const Checkpoint& checkpoint, bool best) const;
+  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`. Fails where
+  // there are files and none is whole.
+  std::optional<Checkpoint> newest(std::vector<std::string>& said) const;
+  std::vector<std::filesystem::path> files() const;  // states by step, oldest first
+  std::filesystem::path best() const { return path_ / "best.safetensors"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace lano

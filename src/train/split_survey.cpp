@@ -1,0 +1,63 @@
+#include "train/split_survey.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "train/sample_feed.h"
+
+namespace lano {
+namespace {
+
+constexpr std::int64_t kPiece = std::int64_t{256} << 20;
+
+}  // namespace
+
+SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
+  const SetDescription& set = reader.description();
+  SplitSurvey survey;
+  if (!reader.has_output()) fail("training", "a set with output", "none");
+  survey.ids = reader.indices(Split::train);
+  if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
+  survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
+  NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel, config.output == Scaling::channel);
+  bool first = true;
+  const auto see = [&](const Samples& piece) {
+    fit.add(piece, first);
+    const std::vector<double> box = bounds(piece.coordinates, set.dims());
+    if (first) {
+      survey.box = box;
+      survey.origin.assign(piece.coordinates.begin(), piece.coordinates.begin() + set.dims());
+      if (set.geometry == Geometry::grid && piece.on_one_mesh()) uniform_grid_spacing(set.shape, piece.coordinates, &survey.spacing);
+      if (piece.shared_coordinates) survey.shared_coordinates = piece.coordinates;
+    }
+    for (std::size_t i = 0; i < box.size(); i += 2) {
+      survey.box[i] = std::min(survey.box[i], box[i]);
+      survey.box[i + 1] = std::max(survey.box[i + 1], box[i + 1]);
+    }
+    first = false;
+  };
+  if (survey.in_memory) {
+    survey.samples = reader.read(survey.ids);
+    see(survey.samples);
+  } else {
+    read_in_pieces(reader, survey.ids, kPiece, see);
+  }
+  survey.normaliser = fit.result();
+  // Scales are above zero, so the ends stay the ends.
+  std::vector<float> ends;
+  for (const std::size_t side : {0u, 1u}) {
+    for (std::size_t a = 0; a < survey.box.size() / 2; ++a) ends.push_back(static_cast<float>(survey.box[2 * a + side]));
+  }
+  std::vector<float> seen(ends.size());
+  survey.normaliser.coordinates.encode(ends, seen);
+  survey.network_box = bounds(seen, set.dims());
+  if (!reader.counts().empty()) {
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t id : survey.ids) counts.push_back(reader.counts()[static_cast<std::size_t>(id)]);
+    std::sort(counts.begin(), counts.end());
+    survey.median_points = counts[counts.size() / 2];
+  }
+  return survey;
+}
+
+}  // namespace lano

@@ -1,0 +1,26 @@
+// What training must know of its samples before the first step, gathered in one pass, in pieces where they do not fit in memory.
+#pragma once
+
+#include <vector>
+
+#include "data/dataset.h"
+#include "normalise/normaliser.h"
+#include "train/config.h"
+
+namespace lano {
+
+struct SplitSurvey {
+  std::vector<std::int64_t> ids;             // of the training split
+  Samples samples;                           // all of them where they fit; else empty
+  bool in_memory = true;
+  Normaliser normaliser;                     // the same bits in memory or not
+  std::vector<double> box, network_box;      // of the coordinates: physical, and as the network sees them
+  std::vector<double> spacing, origin;       // of the uniform grid all samples share; spacing empty where there is none
+  std::vector<float> shared_coordinates;     // [N, dx] where all samples share them, else empty
+  std::int64_t median_points = 0;            // of clouds of different sizes, else 0
+};
+
+// Fails where the set has no output or no training sample.
+SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config);
+
+}  // namespace lano
