@@ -112,6 +112,7 @@ void read_metrics(RunSummary& run) {
 void read_evaluation(RunSummary& run) {
   const json evaluation = object_in(run.folder / "evaluation.json", run.notes);
   if (evaluation.is_null()) return;
+  run.evaluated = true;
   run.state = RunState::finished;
   run.epochs = whole(evaluation, "epochs", run.epochs);
   run.parameters = whole(evaluation, "parameters", 0);
@@ -137,6 +138,23 @@ void read_events(RunSummary& run) {
     }
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());
+  }
+}
+
+// The name of a set is known when a run on it is finished, and before that only its file: runs on the same file get
+// the same name, so that they compare.
+void share_set_names(std::vector<RunSummary>& runs) {
+  std::map<std::string, std::string> names;
+  const auto file_of = [](const RunSummary& run) {
+    const auto at = run.config.find("data.file");
+    return at == run.config.end() ? std::string() : at->second;
+  };
+  for (const RunSummary& run : runs) {
+    if (run.evaluated) names[file_of(run)] = run.set;
+  }
+  for (RunSummary& run : runs) {
+    const auto at = names.find(file_of(run));
+    if (!run.evaluated && at != names.end() && !at->first.empty()) run.set = at->second;
   }
 }
 
@@ -203,6 +221,7 @@ RunCollection collect_runs(const std::vector<fs::path>& folders, int depth) {
     if (!folder.has_filename() && folder.has_relative_path()) folder = folder.parent_path();  // "runs/" is "runs"
     walk(folder, depth, seen, found);
   }
+  share_set_names(found.runs);
   const auto by_name = [](const auto& a, const auto& b) { return a.folder < b.folder; };
   std::sort(found.runs.begin(), found.runs.end(), by_name);
   std::sort(found.groups.begin(), found.groups.end(), by_name);

@@ -19,6 +19,7 @@ struct RunSummary {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::filesystem::path folder;
   RunState state = RunState::stopped;
+  bool evaluated = false;                       // has a whole evaluation.json, though it may be running again
   std::int64_t epochs = 0, total_epochs = 0;    // done, and asked for; 0 where unknown
   double validation_l2 = kUnknown;              // of the weights kept: the best epoch, or the last where the config says so
   std::int64_t best_epoch = 0;                  // the epoch of those weights
@@ -26,7 +27,7 @@ struct RunSummary {
   double test_l2 = kUnknown;                    // mean over samples; finished runs only
   std::int64_t parameters = 0;
   double seconds = kUnknown;                    // of training
-  std::string seed, set;                        // empty where unknown
+  std::string seed, set;                        // empty where unknown; before the evaluation, set is the stem of its file
   std::map<std::string, std::string> config;    // every key of config.toml as text
   RunMetrics metrics;
   std::vector<std::string> notes;               // one sentence a file that is damaged
