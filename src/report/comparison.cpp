@@ -20,8 +20,6 @@ constexpr const char* kDashes[] = {"", "8 4", "2 3"};
 std::string colour_of(std::size_t run) { return kColours[run % std::size(kColours)]; }
 std::string dash_of(std::size_t run) { return kDashes[run / std::size(kColours) % std::size(kDashes)]; }
 
-std::string name_of(const std::filesystem::path& folder) { return folder.lexically_normal().generic_string(); }
-
 std::string with_sign(std::string text) {
   if (const auto at = text.find("+-"); at != std::string::npos) text.replace(at, 2, "\u00b1");
   return text;
@@ -37,7 +35,7 @@ std::string mark(std::size_t run) {
 std::string legend(const std::vector<RunSummary>& runs) {
   std::string html = "<div class=\"legend\">";
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    html += fmt::format("<span>{}{}{}</span>", mark(r), escaped(name_of(runs[r].folder)), runs[r].weights == "ema" ? " <small class=\"quiet\">averaged weights</small>" : "");
+    html += fmt::format("<span>{}{}{}</span>", mark(r), escaped(run_name(runs[r].folder)), runs[r].weights == "ema" ? " <small class=\"quiet\">averaged weights</small>" : "");
   }
   return html + "</div><p class=\"quiet\">Thick: relative L2 on validation. Thin: training loss.</p>";
 }
@@ -71,7 +69,7 @@ std::string render_differences(const std::vector<RunSummary>& runs) {
   const std::vector<std::string> keys = differing_keys(runs);
   if (keys.empty()) return "<p class=\"quiet\">Nothing but seed, epochs or data file.</p>";
   std::string html = "<div class=\"scroll\"><table class=\"runs wide\"><tr><th></th>";
-  for (std::size_t r = 0; r < runs.size(); ++r) html += fmt::format("<th>{}{}</th>", mark(r), escaped(name_of(runs[r].folder)));
+  for (std::size_t r = 0; r < runs.size(); ++r) html += fmt::format("<th>{}{}</th>", mark(r), escaped(run_name(runs[r].folder)));
   html += "</tr>";
   for (const std::string& key : keys) {
     html += fmt::format("<tr><td>{}</td>", escaped(key));
@@ -114,7 +112,7 @@ std::string render_samples(const ComparisonContent& content) {
   for (const ComparedSample& compared : content.samples) {
     const ReportSample& sample = compared.sample;
     html += fmt::format("<h3>{}{} <span class=\"quiet\">test sample {}, relative L2 {:.3e}</span></h3>", mark(compared.run),
-                        escaped(name_of(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);
+                        escaped(run_name(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);
     for (std::int64_t c = 0; c < du; ++c) {
       const auto at = static_cast<std::size_t>(c);
       const auto truth = channel(sample.truth, du, c), prediction = channel(sample.prediction, du, c);
@@ -159,12 +157,12 @@ LabelledValues comparison_cards(const RunCollection& found) {
   for (const RunSummary& run : found.runs) {
     if (group_of(run, found.groups) < found.groups.size() || !(run.validation_l2 < lowest)) continue;
     lowest = run.validation_l2;
-    name = name_of(run.folder), validation = error_text(run.validation_l2), test = error_text(run.test_l2);
+    name = run_name(run.folder), validation = error_text(run.validation_l2), test = error_text(run.test_l2);
   }
   for (const SeedGroup& group : found.groups) {
     if (!(group.validation_l2.mean < lowest)) continue;
     lowest = group.validation_l2.mean;
-    name = name_of(group.folder), validation = with_sign(spread_text(group.validation_l2)), test = with_sign(spread_text(group.test_l2));
+    name = run_name(group.folder), validation = with_sign(spread_text(group.validation_l2)), test = with_sign(spread_text(group.test_l2));
   }
   if (name.empty()) return cards;
   cards.emplace_back("lowest relative L2 on validation: " + name, validation);
@@ -178,7 +176,7 @@ std::vector<Curve> compared_curves(const std::vector<RunSummary>& runs) {
   std::vector<Curve> faint, curves;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const RunMetrics& m = runs[r].metrics;
-    const std::string name = name_of(runs[r].folder);
+    const std::string name = run_name(runs[r].folder);
     const bool averaged = runs[r].weights == "ema";
     faint.push_back({name + ", training loss", colour_of(r), m.epoch, m.train_loss, true, dash_of(r)});
     curves.push_back({name + (averaged ? ", validation of averaged weights" : ", validation"), colour_of(r), m.epoch,
@@ -198,7 +196,7 @@ std::string render_comparison(const ComparisonContent& content) {
   const std::string what = one_group ? fmt::format("{} seeds", found.runs.size()) : fmt::format("{} runs", found.runs.size());
   std::string subtitle = "Linear Attention Neural Operator: comparison of training runs";
   if (one_group) {
-    subtitle = fmt::format("Linear Attention Neural Operator: {}, trained with {} seeds{}", name_of(found.groups[0].folder), found.runs.size(),
+    subtitle = fmt::format("Linear Attention Neural Operator: {}, trained with {} seeds{}", run_name(found.groups[0].folder), found.runs.size(),
                            found.groups[0].selection.empty() ? "" : "; weights kept: " + found.groups[0].selection);
   }
   std::string html = page_opening(one_set ? fmt::format("LANO on {}: {}", *sets.begin(), what) : fmt::format("LANO: {}", what), subtitle);

@@ -20,8 +20,6 @@ struct Line {
   std::size_t index = 0;
 };
 
-std::string name_of(const std::filesystem::path& folder) { return folder.lexically_normal().generic_string(); }
-
 double sum_of_seconds(const std::vector<RunSummary>& runs, const std::vector<std::size_t>& members) {
   double sum = RunSummary::kUnknown;
   for (const std::size_t r : members) {
@@ -53,11 +51,11 @@ std::vector<Line> ordered(const RunCollection& found, RunOrder order, std::vecto
     return key_of(order, run.validation_l2, run.test_l2, run.seconds);
   };
   std::vector<Block> blocks;
-  for (const std::size_t r : members.back()) blocks.push_back({run_key(r), name_of(found.runs[r].folder), {{Kind::run, r}}});
+  for (const std::size_t r : members.back()) blocks.push_back({run_key(r), run_name(found.runs[r].folder), {{Kind::run, r}}});
   for (std::size_t g = 0; g < found.groups.size(); ++g) {
     const SeedGroup& group = found.groups[g];
     Block block{key_of(order, group.validation_l2.mean, group.test_l2.mean, sum_of_seconds(found.runs, members[g])),
-                name_of(group.folder), {{Kind::group, g}}};
+                run_name(group.folder), {{Kind::group, g}}};
     std::stable_sort(members[g].begin(), members[g].end(), [&](std::size_t a, std::size_t b) { return run_key(a) < run_key(b); });
     for (const std::size_t r : members[g]) block.lines.push_back({Kind::member, r});
     blocks.push_back(std::move(block));
@@ -169,14 +167,14 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
       const auto same = [&](const auto& value_of) { return or_dash(shared(found, members[index], value_of)); };
-      row.cells = {name_of(group.folder), group_state(found, group, members[index]), "", spread_text(group.validation_l2), "",
+      row.cells = {run_name(group.folder), group_state(found, group, members[index]), "", spread_text(group.validation_l2), "",
                    spread_text(group.test_l2),
                    same([](const RunSummary& run) { return run.parameters > 0 ? grouped_digits(run.parameters) : ""; }),
                    time_text(sum_of_seconds(found.runs, members[index])), "", same([](const RunSummary& run) { return run.set; })};
       for (const std::string& key : keys) row.cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
     } else {
       const RunSummary& run = found.runs[index];
-      row.cells = {(kind == Kind::member ? "  " : "") + name_of(run.folder), state_text(run),
+      row.cells = {(kind == Kind::member ? "  " : "") + run_name(run.folder), state_text(run),
                    fmt::format("{}/{}", run.epochs, total_text(run)), error_text(run.validation_l2),
                    run.best_epoch > 0 ? fmt::format("{}", run.best_epoch) : "-", error_text(run.test_l2),
                    run.parameters > 0 ? grouped_digits(run.parameters) : "-", time_text(run.seconds), or_dash(run.seed),
@@ -218,7 +216,7 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
       const auto same = [&](const auto& value_of) { return shared(found, members[index], value_of); };
-      cells = {name_of(group.folder), "seeds", group_state(found, group, members[index]), "", "",
+      cells = {run_name(group.folder), "seeds", group_state(found, group, members[index]), "", "",
                csv_number(group.validation_l2.mean), csv_number(group.validation_l2.deviation), "", "",
                csv_number(group.test_l2.mean), csv_number(group.test_l2.deviation),
                same([](const RunSummary& run) { return csv_count(run.parameters); }),
@@ -226,7 +224,7 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
       for (const std::string& key : keys) cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
     } else {
       const RunSummary& run = found.runs[index];
-      cells = {name_of(run.folder), "run", state_word(run.state), fmt::format("{}", run.epochs), csv_count(run.total_epochs),
+      cells = {run_name(run.folder), "run", state_word(run.state), fmt::format("{}", run.epochs), csv_count(run.total_epochs),
                csv_number(run.validation_l2), "", csv_count(run.best_epoch), run.weights, csv_number(run.test_l2), "",
                csv_count(run.parameters), csv_number(run.seconds), run.seed, run.set};
       for (const std::string& key : keys) cells.push_back(config_value(run, key));

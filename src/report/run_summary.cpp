@@ -228,6 +228,8 @@ RunCollection collect_runs(const std::vector<fs::path>& folders, int depth) {
   return found;
 }
 
+std::string run_name(const fs::path& folder) { return folder.lexically_normal().generic_string(); }
+
 std::size_t group_of(const RunSummary& run, const std::vector<SeedGroup>& groups) {
   for (fs::path above = run.folder.parent_path();; above = above.parent_path()) {
     for (std::size_t g = 0; g < groups.size(); ++g) {

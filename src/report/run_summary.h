@@ -61,6 +61,9 @@ SeedGroup read_seed_group(const std::filesystem::path& folder);
 // Every run and group in the folders and down to `depth` folders below them, each once, by name.
 RunCollection collect_runs(const std::vector<std::filesystem::path>& folders, int depth = 4);
 
+// The path as it was given, for people.
+std::string run_name(const std::filesystem::path& folder);
+
 // The group that holds the run, or none: groups.size().
 std::size_t group_of(const RunSummary& run, const std::vector<SeedGroup>& groups);
 
