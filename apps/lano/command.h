@@ -10,6 +10,7 @@ void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);
 void add_report(CLI::App& app);
+void add_runs(CLI::App& app);
 
 // Runs lano-train with the same arguments; returns only where it cannot be started.
 [[noreturn]] void hand_to_lano_train(int argc, char** argv);

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("bench", "measure the engines on this machine");
   app.add_subcommand("experiment", "tables over many trainings: ablation");
   add_report(app);
+  add_runs(app);
   std::vector<std::string> words;
   for (const CLI::App* word : app.get_subcommands({})) words.push_back(word->get_name());
   if (argc > 1 && argv[1][0] != '-' && std::find(words.begin(), words.end(), argv[1]) == words.end()) {

@@ -1,17 +1,18 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "command.h"
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/progress.h"
 #include "core/version.h"
-#include "data/dataset.h"
+#include "picked_samples.h"
+#include "report/comparison.h"
 #include "report/html_report.h"
+#include "report/run_metrics.h"
 
 namespace lano::cli {
 namespace {
@@ -19,62 +20,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// metrics.csv: epoch,step,learning_rate,train_loss,validation_l2,seconds
-std::vector<Curve> read_curves(const fs::path& path) {
-  Curve train{"training loss", "#9aa7b2", {}, {}}, validation{"validation relative L2", "#31688e", {}, {}};
-  std::istringstream lines(read_file(path, "reading"));
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line)) {
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-    if (cells.size() < 5) fail(fmt::format("reading '{}'", path.string()), "six columns", fmt::format("'{}'", line));
-    const double epoch = std::strtod(cells[0].c_str(), nullptr);
-    train.x.push_back(epoch);
-    train.y.push_back(std::strtod(cells[3].c_str(), nullptr));
-    if (!cells[4].empty()) {
-      validation.x.push_back(epoch);
-      validation.y.push_back(std::strtod(cells[4].c_str(), nullptr));
-    }
-  }
-  return {train, validation};
-}
-
-void add_samples(const fs::path& path, ReportContent& content) {
-  const DatasetReader reader(path);
-  const Samples samples = reader.read(reader.indices("all"));
-  const SetDescription& both = reader.description();
-  content.set = both;
-  const auto du = static_cast<std::size_t>(both.output_channels() / 2);
-  content.set.output.resize(du);
-  const json picked = json::parse(both.generator).at("picked");
-  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
-  for (std::int64_t s = 0; s < samples.count; ++s) {
-    ReportSample sample;
-    sample.label = samples.count == 1 ? "sample" : s == 0 ? "best" : s + 1 == samples.count ? "worst" : "median";
-    sample.id = picked.at(static_cast<std::size_t>(s)).at("id");
-    sample.relative_l2 = picked.at(static_cast<std::size_t>(s)).at("relative_l2");
-    sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
-    sample.input = copy(samples.input_of(s, both.input_channels()));
-    const auto output = samples.output_of(s, both.output_channels());
-    for (std::size_t at = 0; at < output.size(); at += 2 * du) {
-      const auto point = output.subspan(at, 2 * du);
-      sample.truth.insert(sample.truth.end(), point.begin(), point.begin() + static_cast<std::ptrdiff_t>(du));
-      sample.prediction.insert(sample.prediction.end(), point.begin() + static_cast<std::ptrdiff_t>(du), point.end());
-    }
-    content.samples.push_back(std::move(sample));
-  }
-}
-
-std::string error_text(const json& value) { return value.is_number() ? fmt::format("{:.3e}", value.get<double>()) : "none"; }
-
-// 1104257 -> "1,104,257"
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
+std::string number_text(const json& value) { return value.is_number() ? error_text(value.get<double>()) : "none"; }
 
 void fill(const json& evaluation, ReportContent& content) {
   const auto whole = [&](const char* key) { return fmt::format("{}", evaluation.at(key).get<std::int64_t>()); };
@@ -82,15 +28,15 @@ void fill(const json& evaluation, ReportContent& content) {
   const std::string selection = evaluation.at("selection");
   if (evaluation.contains("test")) {
     const json& test = evaluation["test"];
-    content.headline.push_back({"relative L2 on test", error_text(test["relative_l2"]["mean"])});
+    content.headline.push_back({"relative L2 on test", number_text(test["relative_l2"]["mean"])});
     for (const json& row : test["per_sample"]) content.errors.push_back(row.at("relative_l2"));
     content.summary.push_back({"Relative L2 on test, mean over samples",
                                fmt::format("{} (deviation {}, median {}, 95 % below {}, worst {})",
-                                           error_text(test["relative_l2"]["mean"]), error_text(test["relative_l2"]["deviation"]),
-                                           error_text(test["relative_l2"]["median"]), error_text(test["relative_l2"]["q95"]),
-                                           error_text(test["relative_l2"]["maximum"]))});
+                                           number_text(test["relative_l2"]["mean"]), number_text(test["relative_l2"]["deviation"]),
+                                           number_text(test["relative_l2"]["median"]), number_text(test["relative_l2"]["q95"]),
+                                           number_text(test["relative_l2"]["maximum"]))});
     if (test.contains("relative_h1")) {
-      content.summary.push_back({"Relative error of the gradient on test", error_text(test["relative_h1"]["mean"])});
+      content.summary.push_back({"Relative error of the gradient on test", number_text(test["relative_h1"]["mean"])});
     }
     if (test.contains("per_step")) {
       Curve curve{"mean over test samples", "#31688e", {}, {}};
@@ -101,53 +47,111 @@ void fill(const json& evaluation, ReportContent& content) {
       }
       content.steps = {curve};
     }
-    content.summary.push_back({"Largest error at a point, mean over samples", error_text(test["max_error"]["mean"])});
+    content.summary.push_back({"Largest error at a point, mean over samples", number_text(test["max_error"]["mean"])});
     content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test["samples"].get<std::int64_t>())});
     content.summary.push_back({"Prediction", fmt::format("{:.2f} ms a sample",
                                                          1e3 * test["seconds"].get<double>() / test["samples"].get<double>())});
   }
-  content.headline.push_back({"relative L2 on validation", error_text(evaluation.at("validation_l2"))});
-  content.headline.push_back({"parameters", grouped(evaluation.at("parameters"))});
+  content.headline.push_back({"relative L2 on validation", number_text(evaluation.at("validation_l2"))});
+  content.headline.push_back({"parameters", grouped_digits(evaluation.at("parameters"))});
   content.headline.push_back({"training time", duration_text(seconds)});
-  content.summary.push_back({"Weights kept", fmt::format("{}: epoch {} of {}", selection, whole("best_epoch"), whole("epochs"))});
+  const bool averaged = evaluation.value("weights", "raw") == "ema";
+  content.summary.push_back({"Weights kept", fmt::format("{}: epoch {} of {}{}", selection, whole("best_epoch"), whole("epochs"),
+                                                         averaged ? ", averaged over the steps before (EMA)" : "")});
+  content.note = evaluation.value("selection_text", "");
   content.summary.push_back({"Training samples", fmt::format("{} (and {} for validation)", whole("train_samples"), whole("validation_samples"))});
   content.title = fmt::format("LANO on {}", evaluation.at("set").get<std::string>());
 }
 
-void run(const std::string& folder, const std::string& out) {
-  const fs::path run_folder(folder);
-  if (!fs::is_directory(run_folder)) {
-    fail(fmt::format("reporting on '{}'", folder), "the folder of a run", "none", "name the --out of 'lano train'");
-  }
+void write_page(const fs::path& target, const std::string& page) {
+  if (target.has_parent_path()) make_folder(target.parent_path());
+  write_file_atomically(target, page);
+  fmt::print("report: {}\n", target.string());
+}
+
+void report_one(const fs::path& folder, const std::string& out) {
   ReportContent content;
   try {
-    fill(json::parse(read_file(run_folder / "evaluation.json", "reading")), content);
+    fill(json::parse(read_file(folder / "evaluation.json", "reading")), content);
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", (run_folder / "evaluation.json").string()), "the evaluation of a finished run",
-         error.what(), "train again, or resume the run");
+    fail(fmt::format("reading '{}'", (folder / "evaluation.json").string()), "the evaluation of a finished run", error.what(),
+         "train again, or resume the run");
   }
-  content.curves = read_curves(run_folder / "metrics.csv");
-  content.config = read_file(run_folder / "config.toml", "reading");
-  if (fs::exists(run_folder / "evaluation.h5")) add_samples(run_folder / "evaluation.h5", content);
+  content.curves = learning_curves(read_run_metrics(folder / "metrics.csv"));
+  content.config = read_file(folder / "config.toml", "reading");
+  if (fs::exists(folder / "evaluation.h5")) {
+    PickedSamples picked = read_picked_samples(folder / "evaluation.h5");
+    content.set = std::move(picked.set);
+    content.samples = std::move(picked.samples);
+  }
   content.footer = fmt::format("lano {}", kVersion);
-  const fs::path target = out.empty() ? run_folder / "report" / "index.html" : fs::path(out);
-  if (target.has_parent_path()) make_folder(target.parent_path());
-  write_file_atomically(target, render_report(content));
-  fmt::print("report: {}\n", target.string());
+  write_page(out.empty() ? folder / "report" / "index.html" : fs::path(out), render_report(content));
+}
+
+bool same_fields(const SetDescription& a, const SetDescription& b) {
+  const auto same_name = [](const FieldInfo& left, const FieldInfo& right) { return left.name == right.name; };
+  return a.name == b.name && a.geometry == b.geometry && (a.geometry == Geometry::points || a.shape == b.shape) &&
+         std::equal(a.output.begin(), a.output.end(), b.output.begin(), b.output.end(), same_name);
+}
+
+// The median sample of each run that has one; none at all where the runs are on different sets.
+void add_median_samples(ComparisonContent& content) {
+  for (std::size_t r = 0; r < content.found.runs.size(); ++r) {
+    const fs::path path = content.found.runs[r].folder / "evaluation.h5";
+    if (!fs::exists(path)) continue;
+    try {
+      PickedSamples picked = read_picked_samples(path);
+      if (picked.samples.empty()) continue;
+      if (content.samples.empty()) content.set = picked.set;
+      if (!same_fields(content.set, picked.set)) {
+        content.samples.clear();
+        return;
+      }
+      content.samples.push_back({r, std::move(picked.samples[picked.samples.size() / 2])});
+    } catch (const std::exception& error) {  // a damaged file hides its own sample only
+      content.notes.push_back(fmt::format("reading '{}': expected the test samples of the run, found {}", path.string(), error.what()));
+    }
+  }
+}
+
+void report_several(const std::vector<fs::path>& folders, const fs::path& target) {
+  ComparisonContent content;
+  content.found = collect_runs(folders, 1);  // the members of a group are one folder below it
+  add_median_samples(content);
+  content.footer = fmt::format("lano {}", kVersion);
+  write_page(target, render_comparison(content));
+}
+
+void run(const std::vector<std::string>& names, const std::string& out) {
+  std::vector<fs::path> folders(names.begin(), names.end());
+  for (const fs::path& folder : folders) {
+    if (!fs::is_directory(folder) || (folders.size() > 1 && !is_run_folder(folder) && !is_seed_group(folder))) {
+      fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run", fs::exists(folder) ? "none there" : "none",
+           "name the --out of 'lano train'");
+    }
+  }
+  if (folders.size() > 1) {
+    report_several(folders, out.empty() ? "report.html" : out);
+  } else if (is_seed_group(folders[0])) {
+    report_several(folders, out.empty() ? folders[0] / "report" / "index.html" : fs::path(out));
+  } else {
+    report_one(folders[0], out);
+  }
 }
 
 }  // namespace
 
 void add_report(CLI::App& app) {
   struct Options {
-    std::string folder, out;
+    std::vector<std::string> folders;
+    std::string out;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run");
-  command->add_option("run", options->folder, "the folder of the run")->required();
-  command->add_option("--out", options->out, "the page to write; default RUN/report/index.html");
-  command->footer("Example: lano report runs/darcy");
-  command->callback([options] { run(options->folder, options->out); });
+  CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run, or compare several");
+  command->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")->required();
+  command->add_option("--out", options->out, "the page to write; default RUN/report/index.html, of several runs report.html");
+  command->footer("Example: lano report runs/darcy\n         lano report runs/wide runs/deep --out comparison.html");
+  command->callback([options] { run(options->folders, options->out); });
 }
 
 }  // namespace lano::cli

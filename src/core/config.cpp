@@ -71,6 +71,19 @@ std::string to_text(const ConfigValue& value) {
   return std::visit(Visitor{}, value);
 }
 
+std::vector<std::pair<std::string, ConfigValue>> parse_flat(std::string_view text, std::string_view origin) {
+  toml::table table;
+  try {
+    table = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail_usage(std::string(origin), "valid TOML",
+               fmt::format("line {}: {}", error.source().begin.line, error.description()), "");
+  }
+  std::vector<std::pair<std::string, ConfigValue>> flat;
+  flatten(table, "", origin, flat);
+  return flat;
+}
+
 }  // namespace
 
 void Schema::add(Key key) { keys_.push_back(std::move(key)); }
@@ -147,16 +160,7 @@ void Schema::load(const std::filesystem::path& path) {
 }
 
 void Schema::load_text(std::string_view text, std::string_view origin) {
-  toml::table table;
-  try {
-    table = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    fail_usage(std::string(origin), "valid TOML",
-               fmt::format("line {}: {}", error.source().begin.line, error.description()), "");
-  }
-  std::vector<std::pair<std::string, ConfigValue>> flat;
-  flatten(table, "", origin, flat);
-  for (const auto& [name, value] : flat) set(name, value, origin);
+  for (const auto& [name, value] : parse_flat(text, origin)) set(name, value, origin);
 }
 
 void Schema::override_with(std::string_view assignment) {
@@ -198,6 +202,15 @@ std::string Schema::to_toml() const {
     if (!out.empty()) out += "\n";
     if (!table.empty()) out += "[" + table + "]\n";
     out += body;
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> flat_toml(std::string_view toml, std::string_view origin) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [name, value] : parse_flat(toml, origin)) {
+    const auto* word = std::get_if<std::string>(&value);
+    out.emplace_back(name, word != nullptr ? *word : to_text(value));
   }
   return out;
 }

@@ -74,4 +74,8 @@ class Schema {
   std::vector<Key> keys_;
 };
 
+// Every key of a TOML document with its value as text ("model.width", "64"; words without quotes), in the order of the
+// alphabet. For showing and comparing configs whose schema is not at hand, not for using them.
+std::vector<std::pair<std::string, std::string>> flat_toml(std::string_view toml, std::string_view origin);
+
 }  // namespace lano

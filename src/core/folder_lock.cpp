@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "core/error.h"
 
@@ -16,8 +18,14 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& d
   const auto path = folder / "lock";
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail(doing, "permission to write in the folder", errno_text(errno), "choose another folder");
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int reason = errno;
+  // 'lano runs' asks whether a folder is in use by a lock of a moment: try again before believing it.
+  int reason = 0;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    reason = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (reason == 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  if (reason != 0) {
     std::array<char, 32> holder{};
     const ssize_t length = ::read(descriptor_, holder.data(), holder.size());
     ::close(descriptor_);

@@ -5,20 +5,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/html_parts.h"
+
 namespace lano {
 namespace {
 
-constexpr double kWidth = 560, kHeight = 280, kLeft = 62, kRight = 14, kTop = 14, kBottom = 46;
-constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
+constexpr double kLeft = 62, kRight = 14, kTop = 14, kBottom = 46;
+double plot_width(ChartSize size) { return size.width - kLeft - kRight; }
+double plot_height(ChartSize size) { return size.height - kTop - kBottom; }
 
-std::string frame(const std::string& x_label, const std::string& y_label) {
+std::string frame(ChartSize size, const std::string& x_label, const std::string& y_label) {
   return fmt::format(
       "<svg viewBox=\"0 0 {} {}\" class=\"chart\" role=\"img\" aria-label=\"{} against {}\">"
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"plot\"/>"
       "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>"
       "<text transform=\"translate(14,{}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-      kWidth, kHeight, y_label, x_label, kLeft, kTop, kPlotWidth, kPlotHeight, kLeft + kPlotWidth / 2, kHeight - 8,
-      x_label, kTop + kPlotHeight / 2, y_label);
+      size.width, size.height, y_label, x_label, kLeft, kTop, plot_width(size), plot_height(size), kLeft + plot_width(size) / 2,
+      size.height - 8, x_label, kTop + plot_height(size) / 2, y_label);
 }
 
 // A step of 1, 2 or 5 times a power of ten that gives about six ticks.
@@ -30,12 +33,12 @@ double nice_step(double range) {
   return 10 * power;
 }
 
-std::string x_ticks(double low, double high, double least_step, const auto& to_x) {
+std::string x_ticks(ChartSize size, double low, double high, double least_step, const auto& to_x) {
   std::string out;
   const double step = std::max(least_step, nice_step(high - low));
   for (double tick = std::ceil(low / step) * step; tick <= high + 1e-9 * step; tick += step) {
     out += fmt::format("<text x=\"{0:.1f}\" y=\"{1:.1f}\" text-anchor=\"middle\" class=\"tick\">{2:.4g}</text>", to_x(tick),
-                       kTop + kPlotHeight + 15, tick);
+                       kTop + plot_height(size) + 15, tick);
   }
   return out;
 }
@@ -44,7 +47,8 @@ bool drawable(double x, double y) { return std::isfinite(x) && std::isfinite(y) 
 
 }  // namespace
 
-std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label) {
+std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label,
+                        ChartSize size, bool legend) {
   double x_low = 1e300, x_high = -1e300, y_low = 1e300, y_high = -1e300;
   for (const Curve& curve : curves) {
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
@@ -60,9 +64,9 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
   const double margin = std::max(0.05, 0.05 * (y_high - y_low));
   y_low -= margin;
   y_high += margin;
-  const auto to_x = [&](double x) { return kLeft + (x - x_low) / (x_high - x_low) * kPlotWidth; };
-  const auto to_y = [&](double y) { return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * kPlotHeight; };
-  std::string svg = frame(x_label, y_label) + x_ticks(x_low, x_high, 1, to_x);
+  const auto to_x = [&](double x) { return kLeft + (x - x_low) / (x_high - x_low) * plot_width(size); };
+  const auto to_y = [&](double y) { return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * plot_height(size); };
+  std::string svg = frame(size, x_label, y_label) + x_ticks(size, x_low, x_high, 1, to_x);
   for (int decade = static_cast<int>(std::floor(y_low)); decade <= static_cast<int>(std::ceil(y_high)); ++decade) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = factor * std::pow(10, decade);
@@ -70,27 +74,39 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
       svg += fmt::format(
           "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"grid\"/>"
           "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\" class=\"tick\">{5:.3g}</text>",
-          kLeft, kLeft + kPlotWidth, to_y(tick), kLeft - 6, to_y(tick) + 4, tick);
+          kLeft, kLeft + plot_width(size), to_y(tick), kLeft - 6, to_y(tick) + 4, tick);
     }
   }
   double legend_y = kTop + 18;
   for (const Curve& curve : curves) {
     std::string points;
+    std::size_t count = 0, last = 0;
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      if (drawable(curve.x[i], curve.y[i])) points += fmt::format("{:.1f},{:.1f} ", to_x(curve.x[i]), to_y(curve.y[i]));
+      if (!drawable(curve.x[i], curve.y[i])) continue;
+      points += fmt::format("{:.1f},{:.1f} ", to_x(curve.x[i]), to_y(curve.y[i]));
+      ++count;
+      last = i;
     }
-    if (points.empty()) continue;
-    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", points, curve.colour);
+    if (count == 0) continue;
+    if (count == 1) {  // a line of one point cannot be seen
+      svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>", to_x(curve.x[last]), to_y(curve.y[last]),
+                         curve.faint ? 2 : 4, curve.colour);
+    }
+    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}{}><title>{}</title></polyline>", points, curve.colour,
+                       curve.faint ? " stroke-width=\"1\" stroke-opacity=\"0.5\"" : " stroke-width=\"2\"",
+                       curve.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", curve.dash), escaped(curve.name));
+    if (!legend) continue;
     svg += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"/>"
         "<text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">{6}</text>",
-        kWidth - kRight - 32, kWidth - kRight - 10, legend_y - 4, curve.colour, kWidth - kRight - 38, legend_y, curve.name);
+        size.width - kRight - 32, size.width - kRight - 10, legend_y - 4, curve.colour, size.width - kRight - 38, legend_y, escaped(curve.name));
     legend_y += 18;
   }
   return svg + "</svg>";
 }
 
 std::string draw_histogram(const std::vector<double>& values, const std::string& x_label) {
+  const ChartSize size;
   if (values.empty()) return "<p class=\"quiet\">no samples</p>";
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const double low = *least, high = *most > *least ? *most : *least + std::max(1e-12, std::abs(*least));
@@ -100,20 +116,20 @@ std::string draw_histogram(const std::vector<double>& values, const std::string&
     ++counts[std::min(bins - 1, static_cast<std::size_t>((value - low) / (high - low) * static_cast<double>(bins)))];
   }
   const double top = *std::max_element(counts.begin(), counts.end());
-  const auto to_x = [&](double x) { return kLeft + (x - low) / (high - low) * kPlotWidth; };
-  std::string svg = frame(x_label, "samples") + x_ticks(low, high, 0, to_x);
+  const auto to_x = [&](double x) { return kLeft + (x - low) / (high - low) * plot_width(size); };
+  std::string svg = frame(size, x_label, "samples") + x_ticks(size, low, high, 0, to_x);
   const double step = std::max(1.0, nice_step(top));
   for (double tick = 0; tick <= top; tick += step) {
-    const double y = kTop + (1 - tick / (1.05 * top)) * kPlotHeight;
+    const double y = kTop + (1 - tick / (1.05 * top)) * plot_height(size);
     svg += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"grid\"/>"
         "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\" class=\"tick\">{5:.0f}</text>",
-        kLeft, kLeft + kPlotWidth, y, kLeft - 6, y + 4, tick);
+        kLeft, kLeft + plot_width(size), y, kLeft - 6, y + 4, tick);
   }
   for (std::size_t b = 0; b < bins; ++b) {
-    const double height = counts[b] / (1.05 * top) * kPlotHeight, width = kPlotWidth / static_cast<double>(bins);
+    const double height = counts[b] / (1.05 * top) * plot_height(size), width = plot_width(size) / static_cast<double>(bins);
     svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bar\"/>",
-                       kLeft + width * static_cast<double>(b) + 1, kTop + kPlotHeight - height, width - 2, height);
+                       kLeft + width * static_cast<double>(b) + 1, kTop + plot_height(size) - height, width - 2, height);
   }
   return svg + "</svg>";
 }

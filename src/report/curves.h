@@ -9,9 +9,17 @@ namespace lano {
 struct Curve {
   std::string name, colour;
   std::vector<double> x, y;  // entries that are not positive and finite are left out
+  bool faint = false;        // thin and half transparent
+  std::string dash = {};     // stroke-dasharray; empty: a whole line
 };
 
-std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label);
+struct ChartSize {
+  double width = 560, height = 280;
+};
+
+// With `legend` the names stand in the chart; they are shown on hovering anyway.
+std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label,
+                        ChartSize size = {}, bool legend = true);
 
 // A histogram of positive values in equal bins, as inline SVG.
 std::string draw_histogram(const std::vector<double>& values, const std::string& x_label);

@@ -2,84 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "report/html_parts.h"
 #include "report/picture.h"
 
 namespace lano {
 namespace {
-
-constexpr const char* kStyle = R"(
-:root{--ink:#1b2530;--quiet:#66727f;--line:#dfe5ea;--accent:#31688e;--paper:#fff;--back:#f4f6f8}
-*{box-sizing:border-box}body{margin:0;background:var(--back);color:var(--ink);font:15px/1.5 system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1240px;margin:0 auto;padding:32px 24px 56px}h1{font-size:28px;margin:0 0 4px}h2{font-size:18px;margin:0 0 14px}
-.quiet{color:var(--quiet)}.cards{display:flex;flex-wrap:wrap;gap:14px;margin:22px 0}
-.card,.panel{background:var(--paper);border:1px solid var(--line);border-radius:10px;padding:16px 20px}.card{flex:1 1 170px}
-.card b{display:block;font-size:26px;font-weight:650;letter-spacing:-.01em}.card span{color:var(--quiet);font-size:13px}
-.two{display:grid;grid-template-columns:1fr 1fr;gap:16px;margin:16px 0}@media(max-width:900px){.two{grid-template-columns:1fr}}
-table{border-collapse:collapse;width:100%}td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
-td:first-child{color:var(--quiet);white-space:nowrap}tr:last-child td{border-bottom:0}
-.chart{width:100%;height:auto;font-size:12px;fill:var(--ink)}.chart .plot{fill:#fbfcfd;stroke:var(--line)}.chart .grid{stroke:#e6ebef}
-.chart .tick{fill:var(--quiet);font-size:11px}.chart .bar{fill:#31688e}
-.sample{margin:16px 0}.row{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:18px}@media(max-width:900px){.row{grid-template-columns:repeat(2,minmax(0,1fr))}}
-figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:6px}figcaption small{color:var(--quiet);font-weight:400}
-.field{display:flex;gap:7px;align-items:stretch}.field img{flex:1 1 auto;min-width:0;max-width:260px;height:auto;align-self:flex-start;border:1px solid var(--line);image-rendering:pixelated}
-.bar{width:13px;flex:none;border:1px solid var(--line)}.scale{flex:none;width:58px;display:flex;flex-direction:column;justify-content:space-between;font-size:11px;color:var(--quiet);line-height:1;white-space:nowrap}
-.tag{display:inline-block;padding:1px 9px;border-radius:20px;background:#e4eef4;color:var(--accent);font-size:13px;margin-right:8px}
-details{margin-top:16px}summary{cursor:pointer;color:var(--accent)}pre{overflow:auto;background:#fbfcfd;border:1px solid var(--line);border-radius:8px;padding:12px;font-size:13px}
-footer{margin-top:28px;color:var(--quiet);font-size:13px}
-)";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::pair<double, double> range(const std::vector<float>& a, const std::vector<float>& b = {}) {
-  double low = 1e300, high = -1e300;
-  for (const auto* values : {&a, &b}) {
-    for (const float value : *values) {
-      low = std::min<double>(low, value);
-      high = std::max<double>(high, value);
-    }
-  }
-  return {low, high};
-}
-
-std::string tick_text(double value, double span) {
-  return std::abs(value) < 1e-12 * span ? "0" : fmt::format("{:.3g}", value);
-}
-
-std::string figure(const std::string& caption, const std::string& note, const SetDescription& set,
-                   const ReportSample& sample, const std::vector<float>& values, std::pair<double, double> bounds,
-                   ColourMap map) {
-  const Image image = draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), values, bounds.first,
-                                 bounds.second, map);
-  const double span = bounds.second - bounds.first;
-  std::string scale;
-  for (const double share : {1.0, 0.75, 0.5, 0.25, 0.0}) {
-    scale += fmt::format("<span>{}</span>", tick_text(bounds.first + share * span, std::max(span, 1e-300)));
-  }
-  return fmt::format(
-      "<figure><figcaption>{} <small>{}</small></figcaption><div class=\"field\">"
-      "<img alt=\"{}\" src=\"data:image/png;base64,{}\"><div class=\"bar\" style=\"background:{}\"></div>"
-      "<div class=\"scale\">{}</div></div></figure>",
-      escaped(caption), escaped(note), escaped(caption), base64(encode_png(image)), css_gradient(map), scale);
-}
 
 std::string render_sample(const SetDescription& set, const ReportSample& sample) {
   std::string html = fmt::format(
@@ -91,40 +20,27 @@ std::string render_sample(const SetDescription& set, const ReportSample& sample)
     const auto prediction = channel(sample.prediction, set.output_channels(), c);
     std::vector<float> error(truth.size());
     for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
-    const auto shared = range(truth, prediction);
+    const auto shared = value_range(truth, prediction);
     const std::string& name = set.output[static_cast<std::size_t>(c)].name;
     html += "<div class=\"row\">";
     for (std::int64_t a = 0; a < (c == 0 ? set.input_channels() : 0); ++a) {
       const auto input = channel(sample.input, set.input_channels(), a);
-      html += figure("Input", set.input[static_cast<std::size_t>(a)].name, set, sample, input, range(input), ColourMap::field);
+      html += field_figure("Input", set.input[static_cast<std::size_t>(a)].name, set, sample.coordinates, input, value_range(input), ColourMap::field);
     }
-    html += figure("Truth", name, set, sample, truth, shared, ColourMap::field);
-    html += figure("Prediction", name, set, sample, prediction, shared, ColourMap::field);
-    html += figure("Absolute error", name, set, sample, error, {0.0, range(error).second}, ColourMap::error);
+    html += field_figure("Truth", name, set, sample.coordinates, truth, shared, ColourMap::field);
+    html += field_figure("Prediction", name, set, sample.coordinates, prediction, shared, ColourMap::field);
+    html += field_figure("Absolute error", name, set, sample.coordinates, error, {0.0, value_range(error).second}, ColourMap::error);
     html += "</div>";
   }
   return html + "</section>";
 }
 
-std::string render_table(const std::vector<std::pair<std::string, std::string>>& rows) {
-  std::string html = "<table>";
-  for (const auto& [label, value] : rows) html += fmt::format("<tr><td>{}</td><td>{}</td></tr>", escaped(label), escaped(value));
-  return html + "</table>";
-}
-
 }  // namespace
 
 std::string render_report(const ReportContent& r) {
-  std::string html = fmt::format(
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{0}</title><style>{1}</style></head>"
-      "<body><main><h1>{0}</h1><p class=\"quiet\">Linear Attention Neural Operator: report of a training run</p>",
-      escaped(r.title), kStyle);
-  html += "<div class=\"cards\">";
-  for (const auto& [label, value] : r.headline) {
-    html += fmt::format("<div class=\"card\"><b>{}</b><span>{}</span></div>", escaped(value), escaped(label));
-  }
-  html += "</div><div class=\"two\">";
+  std::string html = page_opening(r.title, "Linear Attention Neural Operator: report of a training run") + render_cards(r.headline);
+  if (!r.note.empty()) html += fmt::format("<p class=\"quiet\">{}</p>", escaped(r.note));
+  html += "<div class=\"two\">";
   html += "<section class=\"panel\"><h2>Learning curves</h2>" + draw_curves(r.curves, "epoch", "relative error") + "</section>";
   html += "<section class=\"panel\"><h2>Test errors</h2>" + draw_histogram(r.errors, "relative L2 of a test sample") + "</section>";
   html += "</div>";
@@ -136,8 +52,7 @@ std::string render_report(const ReportContent& r) {
   if (!r.config.empty()) {
     html += fmt::format("<details class=\"panel\"><summary>Configuration</summary><pre>{}</pre></details>", escaped(r.config));
   }
-  html += fmt::format("<footer>{}</footer></main></body></html>\n", escaped(r.footer));
-  return html;
+  return html + page_ending(r.footer);
 }
 
 }  // namespace lano

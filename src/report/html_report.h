@@ -24,6 +24,7 @@ struct ReportSample {
 struct ReportContent {
   std::string title;
   std::vector<std::pair<std::string, std::string>> headline;  // the few large numbers: label, value
+  std::string note;                                           // a sentence under them; may be empty
   std::vector<std::pair<std::string, std::string>> summary;   // the table
   std::vector<Curve> curves;
   std::vector<double> errors;                                 // relative L2 of each test sample

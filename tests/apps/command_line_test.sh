@@ -23,7 +23,7 @@ expect() {
 
 expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
 expect 0 'generate.*' "$lano" --help
-for word in generate import info report; do expect 0 'Example: lano' "$lano" $word --help; done
+for word in generate import info report runs; do expect 0 'Example: lano' "$lano" $word --help; done
 expect 2 'subcommand is required' "$lano"
 expect 2 'bogus' "$lano" bogus
 expect 2 'did you mean .darcy.' "$lano" generate dracy
@@ -91,6 +91,53 @@ expect 2 "did you mean .pipe." "$lano" import --benchmark pipes --from . --out i
 expect 2 "number of samples" "$lano" import --benchmark pipe --from . --train a.npz --out i.h5
 [ -e i.h5 ] && complain "a failed import left i.h5"
 
+# Run folders by hand: lists and pages of runs that are finished, stopped, running and damaged.
+# make_run FOLDER SEED WIDTH VALIDATION TEST
+make_run() {
+  mkdir -p "$1"
+  printf '[data]\nfile = "d.h5"\n[model]\nwidth = %s\n[train]\nepochs = 2\nseed = %s\n' "$3" "$2" > "$1/config.toml"
+  printf 'epoch,step,validation_ema_l2,learning_rate,train_loss,validation_l2,seconds\n1,4,,1e-3,0.7,0.6,1\n2,8,0.45,1e-3,0.5,%s,1\n' "$4" > "$1/metrics.csv"
+  cat > "$1/evaluation.json" <<END
+{"parameters": 1234, "epochs": 2, "best_epoch": 2, "selection": "best on validation", "selection_text": "Kept: the best of two epochs.",
+ "weights": "ema", "train_samples": 4, "validation_samples": 1, "validation_l2": $4, "training_seconds": 2.0, "set": "darcy", "test":
+ {"samples": 1, "seconds": 0.1, "relative_l2": {"mean": $5}, "max_error": {"mean": 0.1}, "per_sample": [{"id": 5, "relative_l2": $5}]}}
+END
+}
+expect 1 'a folder' "$lano" runs
+mkdir runs
+expect 0 'no run in runs' "$lano" runs
+make_run runs/a 0 16 0.25 0.5
+make_run runs/b 0 32 0.125 0.75
+make_run runs/c 0 16 0.5 0.25
+rm runs/c/evaluation.json
+expect 0 'runs/a +finished +2/2 +2.500e-01 +2 +5.000e-01 +1,234 +2.0 s +0 +darcy +16$' "$lano" runs
+expect 0 'runs/c +stopped at epoch 2 of 2 +2/2 +4.500e-01 +2 +- +- +2.0 s' "$lano" runs
+touch runs/c/lock
+expect 0 'runs/c +running' flock runs/c/lock "$lano" runs
+expect 0 'runs/c +stopped' "$lano" runs
+[ "$("$lano" runs --sort validation | awk 'NR > 1 {printf "%s ", $1}')" = "runs/b runs/a runs/c " ] || complain "--sort validation: $("$lano" runs --sort validation)"
+[ "$("$lano" runs runs/a runs/b runs --csv --keys train.epochs | tail -n 1)" = "runs/c,run,stopped,2,2,0.45,,2,ema,,,,2,0,darcy,2" ] || complain "--csv: $("$lano" runs --csv)"
+expect 2 "did you mean 'model.width'" "$lano" runs --keys model.widht
+expect 2 "name, validation, test or time" "$lano" runs --sort tets
+mkdir runs/hurt && echo '[' > runs/hurt/config.toml && printf 'epoch,seconds\n1,' > runs/hurt/metrics.csv
+expect 0 "runs/hurt +stopped at epoch 1" "$lano" runs
+expect 0 "hurt/config.toml.*valid TOML" "$lano" runs
+expect 0 'report: runs/a/report/index.html' "$lano" report runs/a
+for part in 'Kept: the best of two epochs.' 'averaged weights' '(EMA)'; do
+  grep -qF "$part" runs/a/report/index.html || complain "the report of a run should say '$part'"
+done
+expect 1 'folder of a run' "$lano" report runs/a runs
+expect 0 '^report: report.html$' "$lano" report runs/a runs/b runs/c runs/hurt
+for part in 'LANO on darcy' 'model.width' 'runs/hurt' '<polyline'; do grep -qF "$part" report.html || complain "report.html lacks '$part'"; done
+make_run runs/g/seed-0 0 16 0.25 0.5
+make_run runs/g/seed-1 1 16 0.35 0.6
+expect 0 'runs/g/seed-1 +finished' "$lano" runs
+echo '{"seeds":[{"seed":0,"run":"seed-0"},{"seed":1,"run":"seed-1"}],"validation_l2":{"mean":0.3,"deviation":0.05},"test_l2":{"mean":0.55,"deviation":0.05}}' > runs/g/seeds.json
+expect 0 'runs/g +mean of 2 seeds +3.000e-01 \+- 5.0e-02 +5.500e-01 \+- 5.0e-02' "$lano" runs runs/g
+expect 0 'report: runs/g/report/index.html' "$lano" report runs/g
+grep -qF '5.500e-01 ± 5.0e-02' runs/g/report/index.html || complain "the report of seeds lacks their mean"
+rm -rf runs report.html
+
 if [ "$torch" != ON ]; then
   expect 1 'lano-train' "$lano" train --data d.h5
 else
@@ -123,6 +170,7 @@ else
   expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
   expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
   expect 0 'report: run/report/index.html' "$lano" report run
+  expect 0 'run +finished +2/2' "$lano" runs .
   expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
   expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
   expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
@@ -145,6 +193,8 @@ else
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
   expect 0 'test relative L2' "$lano" train --resume parts
+  expect 0 'report: both.html' "$lano" report run parts --out both.html
+  grep -q 'median test sample' both.html || complain "both.html shows no sample"
   cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
   expect 0 'test relative L2' "$lano" train --resume --out parts
   expect 1 'the folder of a run' "$lano" train --resume nowhere

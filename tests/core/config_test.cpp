@@ -65,5 +65,15 @@ TEST(Config, WritesWhatItReads) {
   EXPECT_EQ(again.schema.to_toml(), text);
 }
 
+TEST(Config, FlatTomlKnowsNoSchema) {
+  const auto flat = flat_toml("top = true\n[model]\nwidth = 64\nbias = \"outer\"\n[train.inner]\nrate = 1e-3\nlist = [1, 2]\n", "reading");
+  EXPECT_EQ(flat, (std::vector<std::pair<std::string, std::string>>{{"model.bias", "outer"},
+                                                                    {"model.width", "64"},
+                                                                    {"top", "true"},
+                                                                    {"train.inner.list", "[1, 2]"},
+                                                                    {"train.inner.rate", "0.001"}}));
+  EXPECT_ERROR_WITH(flat_toml("[model", "reading x"), "reading x: expected valid TOML");
+}
+
 }  // namespace
 }  // namespace lano

@@ -100,6 +100,12 @@ TEST(Report, ShowsTheErrorInTime) {
   EXPECT_NE(render_report(c).find("Error in time"), std::string::npos);
 }
 
+TEST(Report, SaysHowTheNumberWasPicked) {
+  ReportContent c = content();
+  c.note = "Best of 3 epochs & read once.";
+  EXPECT_NE(render_report(c).find("<p class=\"quiet\">Best of 3 epochs &amp; read once.</p>"), std::string::npos);
+}
+
 TEST(Report, SurvivesEmptyAndConstantContent) {
   ReportContent c;
   EXPECT_NE(render_report(c).find("no curve yet"), std::string::npos);

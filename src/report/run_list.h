@@ -1,0 +1,45 @@
+// Runs side by side, a line each: the table behind `lano runs` and the page that compares runs. Runs of one seed group
+// stay together under a line with their mean and deviation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/run_summary.h"
+
+namespace lano {
+
+enum class RunOrder { name, validation, test, time };  // the least first, unknown last
+
+struct RunTable {
+  enum class Kind { run, group, member };
+  struct Row {
+    Kind kind = Kind::run;
+    std::size_t index = 0;             // into the collection's runs or groups
+    std::vector<std::string> cells;    // "-" where unknown
+  };
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+};
+
+// Config keys that two runs give different values, in the order of the alphabet; never data.file, train.seed and
+// train.epochs, which the table shows anyway. A key that a run lacks (of another version) is no difference.
+std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs);
+
+// Fails where no run has such a key, with the nearest one.
+void check_keys(const std::vector<std::string>& keys, const std::vector<RunSummary>& runs);
+
+// `keys` become columns of their own.
+RunTable make_run_table(const RunCollection& found, RunOrder order, const std::vector<std::string>& keys);
+std::string table_text(const RunTable& table);
+
+// For programs: plain numbers, a column for each, empty where unknown.
+std::string table_csv(const RunCollection& found, RunOrder order, const std::vector<std::string>& keys);
+
+// "3.000e-02 +- 1.0e-03"; "-" where unknown.
+std::string error_text(double value);
+std::string spread_text(const SeedGroup::Spread& spread);
+// 1104257 -> "1,104,257"
+std::string grouped_digits(std::int64_t value);
+
+}  // namespace lano
