@@ -89,7 +89,7 @@ class Trainer {
     fmt::print("resuming after epoch {} of {}\n", state_.epoch, config_.epochs);
   }
 
-  TrainResult run(std::int64_t stop_after) {
+  TrainResult run(std::int64_t stop_after, bool test) {
     write_file_atomically(folder_.config(), state_.config);
     folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)},
                             {"train", train_samples_.count}, {"validation", validation_samples_.count},
@@ -106,7 +106,7 @@ class Trainer {
     }
     TrainResult result = summary();
     if (state_.epoch == config_.epochs) {
-      test_once(result);
+      test_once(result, test);
     } else {
       result.finished = false;
     }
@@ -287,11 +287,11 @@ class Trainer {
     return result;
   }
 
-  // The chosen weights meet the test split, once.
-  void test_once(TrainResult& result) {
+  // The chosen weights meet the test split, once; or never, where it is not to be read.
+  void test_once(TrainResult& result, bool read_test) {
     load_weights(*model_, state_.best_weights, "evaluating the trained model");
     model_->eval();
-    const Samples test = reader_.read(reader_.indices(Split::test));
+    const Samples test = read_test ? reader_.read(reader_.indices(Split::test)) : Samples{};
     nlohmann::json about{{"parameters", result.parameters},
                            {"epochs", result.epochs},
                            {"best_epoch", result.best_epoch},
@@ -333,7 +333,7 @@ TrainResult train(const TrainConfig& config, const std::filesystem::path& run_fo
   check_train_config(config);
   Trainer trainer(config, run_folder);
   if (options.resume) trainer.resume();
-  return trainer.run(options.stop_after);
+  return trainer.run(options.stop_after, options.test);
 }
 
 }  // namespace lano

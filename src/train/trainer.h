@@ -20,6 +20,7 @@ struct TrainResult {
 struct TrainOptions {
   bool resume = false;              // go on from the folder's checkpoint, if there is one; its config must be the same
   std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end
+  bool test = true;                 // read the test split at the end
 };
 
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options = {});
