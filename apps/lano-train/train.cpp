@@ -7,8 +7,9 @@
 #include "command.h"
 #include "core/error.h"
 #include "core/progress.h"
-#include "train/trainer.h"
 #include "run_options.h"
+#include "train/seeds.h"
+#include "train/trainer.h"
 
 namespace lano::cli {
 namespace {
@@ -17,7 +18,7 @@ struct Options {
   std::string config, data, out = "runs/latest";
   std::vector<std::string> overrides;
   bool resume = false, keys = false;
-  std::int64_t stop_after = 0;
+  std::int64_t stop_after = 0, seeds = 0;
   int threads = 0;
 };
 
@@ -38,20 +39,26 @@ void draw_report(const std::string& folder) {
   fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program);
 }
 
+void train_seeds(const Options& o, const TrainConfig& config) {
+  if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
+  const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(o.out);
+  const SeedGroup group = run_seeds(config, count, o.out, o.resume);
+  fmt::print("\n{}", seeds_text(group));
+  if (!group.finished()) fmt::print("stopped; go on with: lano train --resume --out {}\n", o.out);
+}
+
 void run(const Options& o) {
   if (o.keys) return print_keys();
   use_threads(o.threads);
-  TrainConfig config;
-  Schema schema;
-  bind_train_config(schema, config);
   const std::filesystem::path folder(o.out);
-  if (o.resume && o.config.empty()) {
-    schema.load(folder / "config.toml");
-  } else if (!o.config.empty()) {
-    schema.load(o.config);
+  const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
+  const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
+  const TrainConfig config = read_recipe(o.resume && o.config.empty() ? own_recipe.string() : o.config, o.data, o.overrides);
+  if (group) return train_seeds(o, config);
+  if (is_seed_group(folder)) {
+    fail(fmt::format("training into '{}'", o.out), "a new folder", "a group of seeds that is already there",
+         "choose another --out, or add --resume to go on with it");
   }
-  if (!o.data.empty()) config.data = o.data;
-  for (const std::string& assignment : o.overrides) schema.override_with(assignment);
   if (!o.resume && std::filesystem::exists(folder / "config.toml")) {
     fail(fmt::format("training into '{}'", o.out), "a new folder", "a run that is already there",
          "choose another --out, or add --resume to go on with it");
@@ -81,6 +88,8 @@ void add_train(CLI::App& app) {
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   command->add_flag("--resume", o->resume, "go on from the checkpoint in --out");
   command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
+  command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");
