@@ -80,6 +80,8 @@ TrainConfig config_of(const TunePlan& plan, const std::vector<ConfigValue>& valu
   return config;
 }
 
+std::string epochs_text(std::int64_t epochs) { return fmt::format("{} epoch{}", epochs, epochs == 1 ? "" : "s"); }
+
 std::string values_text(const TunePlan& plan, const TuneTrial& trial) {
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < plan.vary.size(); ++k) parts.push_back(plan.vary[k].name + "=" + value_text(trial.values[k]));
@@ -113,8 +115,8 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
   TrainConfig config = config_of(plan, trial.values);
   config.epochs = rung_epochs(plan)[rung];
   try {
-    const std::string title = fmt::format("trial {} of {}, rung {} of {}, {} epochs: {}", trial.number, plan.trials, rung,
-                                          plan.rungs, config.epochs, values_text(plan, trial));
+    const std::string title = fmt::format("trial {} of {}, rung {} of {}, {}: {}", trial.number, plan.trials, rung, plan.rungs,
+                                          epochs_text(config.epochs), values_text(plan, trial));
     const auto outcome = finish_run(config, own / fmt::format("rung-{}", rung), title, false);
     if (!outcome) return false;
     if (std::isfinite(outcome->validation_l2)) {
@@ -163,9 +165,9 @@ const char* state_name(TrialState state) {
 
 std::string csv_quoted(const std::string& text) {
   if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
+  std::string inner;
+  for (const char c : text) inner.append(c == '"' ? 2 : 1, c);
+  return fmt::format("\"{}\"", inner);
 }
 
 }  // namespace
@@ -246,12 +248,12 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder) {
 
 std::string tune_csv(const TunePlan& plan, const std::vector<TuneTrial>& best_first) {
   std::string text = "trial";
-  for (const VariedKey& key : plan.vary) text += "," + key.name;
+  for (const VariedKey& key : plan.vary) text += fmt::format(",{}", key.name);
   for (std::int64_t rung = 0; rung < plan.rungs; ++rung) text += fmt::format(",validation_l2_rung_{}", rung);
   text += ",state,redraws,error\n";
   for (const TuneTrial& trial : best_first) {
     text += std::to_string(trial.number);
-    for (const ConfigValue& value : trial.values) text += "," + csv_quoted(value_text(value));
+    for (const ConfigValue& value : trial.values) text += fmt::format(",{}", csv_quoted(value_text(value)));
     for (std::size_t rung = 0; rung < static_cast<std::size_t>(plan.rungs); ++rung) {
       text += rung < trial.validation_l2.size() ? fmt::format(",{:.9g}", trial.validation_l2[rung]) : ",";
     }
@@ -269,7 +271,7 @@ std::string tune_markdown(const TunePlan& plan, const std::vector<TuneTrial>& be
       plan.trials, plan.rungs, plan.keep, plan.seed, redraws);
   for (const VariedKey& key : plan.vary) text += fmt::format(" {} |", key.name);
   const auto epochs = rung_epochs(plan);
-  for (std::size_t rung = 0; rung < epochs.size(); ++rung) text += fmt::format(" rung {}: {} epochs |", rung, epochs[rung]);
+  for (std::size_t rung = 0; rung < epochs.size(); ++rung) text += fmt::format(" rung {}: {} |", rung, epochs_text(epochs[rung]));
   text += " state |\n|";
   for (std::size_t column = 0; column < plan.vary.size() + epochs.size() + 2; ++column) text += "---|";
   text += "\n";

@@ -123,7 +123,7 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
   EXPECT_EQ(best.lano.width, std::get<std::int64_t>(result.trials[0].values[1]));
   EXPECT_EQ(best.data, plan.base.data);
   const std::string table = read_file(folder / "tune.md", "r");
-  EXPECT_NE(table.find("| rung 0: 1 epochs | rung 1: 3 epochs | rung 2: 9 epochs | state |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rung 0: 1 epoch | rung 1: 3 epochs | rung 2: 9 epochs | state |"), std::string::npos) << table;
   EXPECT_TRUE(read_file(folder / "tune.csv", "r").starts_with(
       "trial,schedule.learning_rate,model.width,validation_l2_rung_0,validation_l2_rung_1,validation_l2_rung_2,state,redraws,error\n" +
       std::to_string(result.trials[0].number) + ","));
