@@ -124,9 +124,11 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
   EXPECT_EQ(best.data, plan.base.data);
   const std::string table = read_file(folder / "tune.md", "r");
   EXPECT_NE(table.find("| rung 0: 1 epoch | rung 1: 3 epochs | rung 2: 9 epochs | state |"), std::string::npos) << table;
-  EXPECT_TRUE(read_file(folder / "tune.csv", "r").starts_with(
+  EXPECT_EQ(read_file(folder / "tune.csv", "r"), tune_csv(plan, result.trials));
+  EXPECT_TRUE(tune_csv(plan, result.trials).starts_with(
       "trial,schedule.learning_rate,model.width,validation_l2_rung_0,validation_l2_rung_1,validation_l2_rung_2,state,redraws,error\n" +
       std::to_string(result.trials[0].number) + ","));
+  EXPECT_NE(tune_csv(plan, result.trials).find(",best,0,\n"), std::string::npos);
 }
 
 TEST(Tune, AnInterruptedSearchEndsWithTheSameTable) {
