@@ -9,6 +9,7 @@ void add_bench(CLI::App& app);
 void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_tune(CLI::App& app);
 void add_experiment(CLI::App& app);
 void add_system(CLI::App& app);
 

@@ -2,6 +2,7 @@
 
 #include "command.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "run_options.h"
 #include "train/ablation.h"
 
@@ -28,15 +29,12 @@ void add_experiment(CLI::App& app) {
       "Example: lano experiment ablation --config configs/darcy/smoke.toml --data darcy.h5 --seeds 3 --out runs/ablation");
   command->callback([o] {
     use_threads(o->threads);
-    TrainConfig config;
-    Schema schema;
-    bind_train_config(schema, config);
-    if (!o->config.empty()) schema.load(o->config);
-    if (!o->data.empty()) config.data = o->data;
-    for (const std::string& assignment : o->overrides) schema.override_with(assignment);
+    const TrainConfig config = read_recipe(o->config, o->data, o->overrides);
     check_train_config(config);
+    const InterruptGuard guard;
     const auto rows = run_ablation(config, o->seeds, o->out);
     fmt::print("\n{}\ntable: {}/ablation.md\n", ablation_markdown(rows), o->out);
+    leave_if_interrupted();
   });
 }
 

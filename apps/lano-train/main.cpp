@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   add_train(app);
   add_eval(app);
   add_predict(app);
+  add_tune(app);
   add_experiment(app);
   add_bench(app);
   add_system(app);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <cstdlib>
+
+#include "core/interrupt.h"
 #include "core/threads.h"
 #include "models/operator_model.h"
 
@@ -13,6 +16,16 @@ void use_threads(int count) {
   at::set_num_threads(count > 0 ? count : thread_count());
 }
 
+TrainConfig read_recipe(const std::string& file, const std::string& data, const std::vector<std::string>& overrides) {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  if (!file.empty()) schema.load(file);
+  if (!data.empty()) config.data = data;
+  for (const std::string& assignment : overrides) schema.override_with(assignment);
+  return config;
+}
+
 void choose_agents(OperatorModel& model, std::int64_t agents) {
   if (agents == 0) return;
   const std::int64_t used = model.use_agents(agents);
@@ -20,5 +33,10 @@ void choose_agents(OperatorModel& model, std::int64_t agents) {
 }
 
 void choose_engine(OperatorModel& model, const std::string& engine) { model.use_engine(engine == "composite" ? Engine::composite : Engine::fused); }
+
+void leave_if_interrupted() {
+  std::fflush(stdout);
+  if (interrupted()) std::_Exit(130);
+}
 
 }  // namespace lano::cli

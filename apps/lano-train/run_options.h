@@ -1,8 +1,11 @@
-// Options that several words share: threads, the number of agents at run time, the engine.
+// Options that several words share: threads, the recipe of a training, the number of agents at run time, the engine.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "train/config.h"
 
 namespace lano {
 class OperatorModel;
@@ -13,9 +16,15 @@ namespace lano::cli {
 // LibTorch chooses a thread count of its own, and may choose one where OpenMP has more: both follow this.
 void use_threads(int count);  // 0: OMP_NUM_THREADS or all cores
 
+// A TOML file (where given), --data over it, each --set over both.
+TrainConfig read_recipe(const std::string& file, const std::string& data, const std::vector<std::string>& overrides);
+
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
 void choose_agents(OperatorModel& model, std::int64_t agents);
 
 void choose_engine(OperatorModel& model, const std::string& engine);  // fused or composite
+
+// Ends the program with 130 where Ctrl-C stopped the work (core/interrupt.h); what was to be said has been said.
+void leave_if_interrupted();
 
 }  // namespace lano::cli

@@ -8,8 +8,9 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/progress.h"
-#include "train/trainer.h"
 #include "run_options.h"
+#include "train/seeds.h"
+#include "train/trainer.h"
 
 namespace lano::cli {
 namespace {
@@ -19,7 +20,7 @@ struct Options {
   std::vector<std::string> overrides;
   std::string run;  // of --resume
   bool resume = false, keys = false;
-  std::int64_t stop_after = 0;
+  std::int64_t stop_after = 0, seeds = 0;
   int threads = 0;
 };
 
@@ -40,23 +41,34 @@ void draw_report(const std::string& folder) {
   fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program);
 }
 
+std::filesystem::path folder_of(const Options& o) { return o.run.empty() ? o.out : o.run; }
+
+void train_seeds(const Options& o, const TrainConfig& config) {
+  if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
+  const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
+  const SeedGroup group = run_seeds(config, count, folder_of(o), o.resume);
+  fmt::print("\n{}", seeds_text(group));
+  if (group.finished()) return;
+  fmt::print("stopped; go on with: lano train --resume {}\n", folder_of(o).string());
+  leave_if_interrupted();
+}
+
 void run(const Options& o) {
   if (o.keys) return print_keys();
   use_threads(o.threads);
-  TrainConfig config;
-  Schema schema;
-  bind_train_config(schema, config);
-  const std::filesystem::path folder(o.run.empty() ? o.out : o.run);
-  if (o.resume && !std::filesystem::exists(folder / "config.toml")) {
+  const std::filesystem::path folder = folder_of(o);
+  const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
+  const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
+  if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run", "none", "name the --out of 'lano train'");
   }
-  if (o.resume && o.config.empty()) {
-    schema.load(folder / "config.toml");
-  } else if (!o.config.empty()) {
-    schema.load(o.config);
+  const TrainConfig config = read_recipe(o.resume && o.config.empty() ? own_recipe.string() : o.config, o.data, o.overrides);
+  const InterruptGuard guard;
+  if (group) return train_seeds(o, config);
+  if (is_seed_group(folder)) {
+    fail(fmt::format("training into '{}'", folder.string()), "a new folder", "a group of seeds that is already there",
+         "choose another --out, or go on with it by --resume");
   }
-  if (!o.data.empty()) config.data = o.data;
-  for (const std::string& assignment : o.overrides) schema.override_with(assignment);
   if (!o.resume && std::filesystem::exists(folder / "config.toml")) {
     fail(fmt::format("training into '{}'", folder.string()), "a new folder", "a run that is already there",
          "choose another --out, or go on with it by --resume");
@@ -64,14 +76,11 @@ void run(const Options& o) {
   TrainOptions options;
   options.resume = o.resume;
   options.stop_after = o.stop_after;
-  const InterruptGuard guard;
   const TrainResult result = train(config, folder, options);
   if (!result.finished) {
     fmt::print("stopped in epoch {} of {}; go on with: lano train --resume {}{}\n", std::min(result.epochs + 1, config.epochs), config.epochs,
                folder.string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
-    std::fflush(stdout);
-    if (interrupted()) std::_Exit(130);
-    return;
+    return leave_if_interrupted();
   }
   fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
              duration_text(result.seconds), result.best_epoch, result.epochs);
@@ -92,6 +101,8 @@ void add_train(CLI::App& app) {
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   CLI::Option* resume = command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")->expected(0, 1);
   command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
+  command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");

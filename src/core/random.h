@@ -11,7 +11,7 @@ namespace lano {
 
 // What a stream is used for; part of its counter, so that purposes never share numbers. Values are stored in no file,
 // but changing one changes every generated data set: only append.
-enum class Purpose : std::uint32_t { darcy_field = 1, initialise = 2, shuffle = 3, test = 4, burgers_field = 5, dropout = 6, elasticity = 7, plasticity = 8, airfoil = 9, pipe = 10, augment = 11, subset = 12, agents = 13 };
+enum class Purpose : std::uint32_t { darcy_field = 1, initialise = 2, shuffle = 3, test = 4, burgers_field = 5, dropout = 6, elasticity = 7, plasticity = 8, airfoil = 9, pipe = 10, augment = 11, subset = 12, agents = 13, tune = 20 };
 
 // One Philox4x32-10 block, exposed for the known-answer test.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/folder_lock.h"
 #include "data/dataset.h"
-#include "metrics/metrics.h"
-#include "train/run_folder.h"
-#include "train/trainer.h"
+#include "train/run_outcome.h"
+#include "train/seeds.h"
 
 namespace lano {
 namespace {
@@ -27,22 +26,6 @@ TrainConfig changed(TrainConfig config, const std::vector<std::string>& changes)
   bind_train_config(schema, config);
   for (const std::string& change : changes) schema.override_with(change);
   return config;
-}
-
-// The test error and size of a finished run.
-std::pair<double, std::int64_t> result_of(const std::filesystem::path& path) {
-  try {
-    const auto evaluation = nlohmann::json::parse(read_file(path, "reading"));
-    return {evaluation.at("test").at("relative_l2").at("mean"), evaluation.at("parameters")};
-  } catch (const nlohmann::json::exception& error) {
-    fail(fmt::format("reading '{}'", path.string()), "the evaluation of a run with a test split", error.what());
-  }
-}
-
-// Deviation over seeds, with n - 1.
-double sample_deviation(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  return values.size() > 1 ? summarise(values).deviation * std::sqrt(n / (n - 1)) : 0;
 }
 
 }  // namespace
@@ -70,26 +53,20 @@ std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t se
   const DatasetReader reader(config.data);
   if (reader.indices(Split::test).empty()) fail("running an ablation", "a set with a test split", "none");
   make_folder(folder);
+  const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));
   std::vector<AblationRow> rows = ablation_rows(reader.description().geometry, config.lano);
   for (AblationRow& row : rows) {
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
       TrainConfig each = changed(config, row.changes);
       each.seed = config.seed + seed;
       const auto run = folder / fmt::format("{}-{}", folder_name(row.name), seed);
-      const auto evaluation = run / "evaluation.json";
-      if (std::filesystem::exists(run / "config.toml") && read_file(run / "config.toml", "reading") != to_toml(each)) {
-        fail(fmt::format("running an ablation into '{}'", folder.string()), "runs of this recipe and data",
-             fmt::format("others in '{}'", run.string()), "choose another --out");
+      const auto outcome = finish_run(each, run, fmt::format("{}, seed {}", row.name, each.seed));
+      if (!outcome) return rows;
+      if (!std::isfinite(outcome->test_l2)) {
+        fail("running an ablation", "a test error of every run", fmt::format("none in '{}'", run.string()));
       }
-      if (!std::filesystem::exists(evaluation)) {
-        fmt::print("== {}, seed {}\n", row.name, seed);
-        TrainOptions options;
-        options.resume = true;
-        train(each, run, options);
-      }
-      const auto [error, parameters] = result_of(evaluation);
-      row.test_l2.push_back(error);
-      row.parameters = parameters;
+      row.test_l2.push_back(outcome->test_l2);
+      row.parameters = outcome->parameters;
       write_file_atomically(folder / "ablation.md", ablation_markdown(rows));
       write_file_atomically(folder / "ablation.csv", ablation_csv(rows));
     }
@@ -99,12 +76,13 @@ std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t se
 
 std::string ablation_markdown(const std::vector<AblationRow>& rows) {
   std::string text = "| configuration | relative L2 on test | deviation | against reference | parameters | seeds |\n|---|---|---|---|---|---|\n";
-  const double reference = rows.empty() || rows[0].test_l2.empty() ? 0 : summarise(rows[0].test_l2).mean;
+  const double reference = rows.empty() || rows[0].test_l2.empty() ? 0 : mean_and_deviation(rows[0].test_l2).mean;
   for (const AblationRow& row : rows) {
     if (row.test_l2.empty()) continue;
-    const double mean = summarise(row.test_l2).mean;
-    text += fmt::format("| {} | {:.4e} | {:.1e} | {:+.1f} % | {} | {} |\n", row.name, mean, sample_deviation(row.test_l2),
-                        100 * (mean / reference - 1), row.parameters, row.test_l2.size());
+    const auto [mean, deviation] = mean_and_deviation(row.test_l2);
+    text += fmt::format("| {} | {:.4e} | {} | {:+.1f} % | {} | {} |\n", row.name, mean,
+                        std::isfinite(deviation) ? fmt::format("{:.1e}", deviation) : "-", 100 * (mean / reference - 1),
+                        row.parameters, row.test_l2.size());
   }
   return text;
 }

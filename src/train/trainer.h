@@ -22,7 +22,7 @@ struct TrainOptions {
   bool resume = false;              // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
   std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end
   bool test = true;                 // judge the chosen weights on the test split at the end
-  std::function<void(std::int64_t step)> after_step;  // told after each step, before its checkpoint
+  std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
 };
 
 // Stops with a checkpoint after the step in which core/interrupt.h says so.

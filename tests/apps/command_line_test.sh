@@ -141,7 +141,7 @@ rm -rf runs report.html
 if [ "$torch" != ON ]; then
   expect 1 'lano-train' "$lano" train --data d.h5
 else
-  for word in train eval predict; do expect 0 'Example: lano' "$lano" $word --help; done
+  for word in train eval predict tune; do expect 0 'Example: lano' "$lano" $word --help; done
   tiny="--set model.layers=1 --set model.width=16 --set model.heads=2 --set model.agents=4 --set train.epochs=2"
   expect 2 "did you mean 'model.width'" "$lano" train --data d.h5 --out run --set model.widht=3
   expect 2 'multiple of model.heads' "$lano" train --data d.h5 --out run --set model.heads=3
@@ -209,6 +209,32 @@ else
   grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
   printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
   expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
+  # Several seeds: ordinary runs, all counted, kept by a second call.
+  expect 2 'at least 2' "$lano" train --data d.h5 --out seeds $tiny --seeds 1
+  expect 2 'no --stop-after' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
+  [ -e seeds ] && complain "refused trainings left a folder"
+  expect 0 'test +mean [0-9.e-]+ \+- [0-9.e-]+' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --threads 1
+  cmp run/model.safetensors seeds/seed-0/model.safetensors || complain "a seed of a group differs from the run alone"
+  [ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] || complain "seeds/ holds other files than it should"
+  expect 1 'a group of seeds that is already there' "$lano" train --data d.h5 --out seeds $tiny
+  expect 1 'add --resume|by --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
+  expect 0 'seed 1: finished before, kept' "$lano" train --resume seeds
+  expect 0 'seed 1: finished before, kept' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --resume
+  # A search: killed at some moment, the same command ends with the same table.
+  search=(tune --data d.h5 $tiny --vary schedule.learning_rate=1e-4..1e-2:log --vary model.heads=1..4 --trials 4 --rungs 2 --keep 0.5 --threads 1)
+  expect 0 'best: tuned/best.toml' "$lano" "${search[@]}" --out tuned
+  "$lano" "${search[@]}" --out killed >/dev/null 2>&1 & job=$!
+  for _ in $(seq 1000); do [ -e killed/trial-001/rung-0/metrics.csv ] && break; sleep 0.01; done
+  kill -9 $job 2>/dev/null; wait $job 2>/dev/null
+  [ -e killed/best.toml ] && complain "the search ended before it was killed"
+  expect 0 'trial 0 of 4, rung 0 of 2, 1 epoch:.*finished before, kept' "$lano" "${search[@]}" --out killed
+  cmp tuned/tune.csv killed/tune.csv || complain "a killed search ends with another table"
+  grep -l '"test"' tuned/trial-*/rung-*/evaluation.json && complain "tuning has read the test split"
+  expect 2 'started with seed 0' "$lano" "${search[@]}" --seed 1 --out tuned
+  expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widht=8,16 --out t
+  expect 2 'vary' "$lano" tune --data d.h5 --out t
+  [ -e t ] && complain "a refused search left a folder"
+  expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
 fi
 
 [ "$failures" = 0 ] && echo "the command line keeps its word" || exit 1

@@ -18,6 +18,7 @@
 #include "train/ablation.h"
 #include "train/evaluation.h"
 #include "train/run_folder.h"
+#include "train/tiny_runs.h"
 
 namespace lano {
 namespace {

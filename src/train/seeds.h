@@ -1,0 +1,45 @@
+// The same training with several seeds, for a mean and a deviation instead of one lucky number. Runs go into
+// folder/seed-<seed>, one after the other; folder/recipe.toml holds the recipe and folder/seeds.json the plan and the
+// results so far, so that a killed group goes on where it was. No seed is chosen: all count.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train/run_outcome.h"
+
+namespace lano {
+
+struct MeanAndDeviation {
+  double mean = 0, deviation = 0;  // NaN: no values; one value has no deviation
+};
+
+// The deviation is that of a sample, with n - 1.
+MeanAndDeviation mean_and_deviation(std::span<const double> values);
+
+struct SeedRun {
+  std::int64_t seed = 0;
+  RunOutcome outcome;
+};
+
+struct SeedGroup {
+  std::int64_t planned = 0, base_seed = 0;
+  std::vector<SeedRun> runs;              // the finished ones
+  MeanAndDeviation validation, test;      // over the finished ones
+  std::string selection;                  // how the numbers were picked, in a sentence
+  bool finished() const { return static_cast<std::int64_t>(runs.size()) == planned; }
+};
+
+bool is_seed_group(const std::filesystem::path& folder);
+std::int64_t planned_seeds(const std::filesystem::path& folder);  // of the group in the folder
+
+// Trains seeds config.seed .. config.seed + count - 1. Without `resume` the folder must hold no run and no group; with it
+// a group there must be of the same recipe and count.
+SeedGroup run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume);
+
+// For the reader: a line a seed, mean and deviation, how they were picked.
+std::string seeds_text(const SeedGroup& group);
+
+}  // namespace lano
