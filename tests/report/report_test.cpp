@@ -53,6 +53,48 @@ TEST(Picture, PointsColourTheirSurroundings) {
   EXPECT_EQ(at(image.width - 1, 0), colour(ColourMap::field, 1));
 }
 
+// A ring of two cells' width: the hole stays white, the cells are filled, though points are far apart.
+TEST(Picture, AMeshIsFilledCellByCell) {
+  std::vector<float> coordinates, values;
+  const std::int64_t around = 33, out = 3;
+  for (std::int64_t i = 0; i < around; ++i) {
+    for (std::int64_t j = 0; j < out; ++j) {
+      const double phi = 2 * M_PI * static_cast<double>(i) / 32, r = 1 + 0.5 * static_cast<double>(j);
+      coordinates.push_back(static_cast<float>(r * std::cos(phi)));
+      coordinates.push_back(static_cast<float>(r * std::sin(phi)));
+      values.push_back(static_cast<float>(r));
+    }
+  }
+  const Image image = draw_field(Geometry::mesh, {around, out}, coordinates, 2, values, 1, 2, ColourMap::field, 201);
+  const auto at = [&](double x, double y) {
+    const auto px = std::llround((x / 4 + 0.5) * 200), py = std::llround((0.5 - y / 4) * 200);
+    const auto first = image.rgb.begin() + 3 * (py * image.width + px);
+    return Rgb{first[0], first[1], first[2]};
+  };
+  const Rgb white{255, 255, 255};
+  EXPECT_EQ(at(0, 0), white);
+  EXPECT_EQ(at(1.7, 1.7), white);  // beyond the outer circle
+  for (const double phi : {0.1, 1.0, 2.5, 4.0, 5.9}) {
+    for (const double r : {1.1, 1.3, 1.8}) {
+      const Rgb found = at(r * std::cos(phi), r * std::sin(phi)), wanted = colour(ColourMap::field, r - 1);
+      for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(found[c], wanted[c], 12) << r << " " << phi;
+    }
+  }
+}
+
+TEST(Picture, AFarFieldIsLeftOut) {
+  std::vector<float> coordinates, values;
+  for (int i = 0; i < 200; ++i) {  // a hundred points in the unit square's diagonal, some at 100
+    const float x = i < 190 ? static_cast<float>(i) / 190 : (i % 2 == 0 ? 100.0f : -100.0f);
+    coordinates.insert(coordinates.end(), {x, x});
+    values.push_back(x);
+  }
+  const Image image = draw_field(Geometry::points, {200}, coordinates, 2, values, 0, 1, ColourMap::field, 100);
+  // The diagonal crosses the whole picture, not a pixel in its middle.
+  const auto first = image.rgb.begin() + 3 * (75 * image.width + 25);
+  EXPECT_NE((Rgb{first[0], first[1], first[2]}), (Rgb{255, 255, 255}));
+}
+
 TEST(Picture, ColoursAreClamped) {
   EXPECT_EQ(colour(ColourMap::error, -1), colour(ColourMap::error, 0));
   EXPECT_EQ(colour(ColourMap::error, 2), colour(ColourMap::error, 1));
