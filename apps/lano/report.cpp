@@ -13,6 +13,7 @@
 #include "report/comparison.h"
 #include "report/html_report.h"
 #include "report/run_metrics.h"
+#include "report/sheet.h"
 
 namespace lano::cli {
 namespace {
@@ -139,19 +140,31 @@ void run(const std::vector<std::string>& names, const std::string& out) {
   }
 }
 
+void write_picture(const std::vector<std::string>& names, const std::string& path) {
+  const auto samples = fs::path(names[0]) / "evaluation.h5";
+  if (names.size() != 1 || !fs::exists(samples)) fail("drawing a picture", "one finished run with a test split", "none", "name the --out of 'lano train'");
+  const PickedSamples picked = read_picked_samples(samples);
+  write_file_atomically(path, encode_png(join_images(draw_judged(picked.set, picked.samples))));
+  fmt::print("picture: {}\n", path);
+}
+
 }  // namespace
 
 void add_report(CLI::App& app) {
   struct Options {
     std::vector<std::string> folders;
-    std::string out;
+    std::string out, picture;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run, or compare several");
   command->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")->required();
   command->add_option("--out", options->out, "the page to write; default RUN/report/index.html, of several runs report.html");
   command->footer("Example: lano report runs/darcy\n         lano report runs/wide runs/deep --out comparison.html");
-  command->callback([options] { run(options->folders, options->out); });
+  command->add_option("--picture", options->picture, "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
+  command->callback([options] {
+    run(options->folders, options->out);
+    if (!options->picture.empty()) write_picture(options->folders, options->picture);
+  });
 }
 
 }  // namespace lano::cli

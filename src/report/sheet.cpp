@@ -1,8 +1,12 @@
 #include "report/sheet.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "report/html_parts.h"
 
 namespace lano {
+
 Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap) {
   Image sheet;
   for (const auto& row : rows) {
@@ -46,6 +50,33 @@ std::vector<Image> draw_sample(const SetDescription& set, std::span<const float>
   add(output.empty() ? output : output.last(frame), set.output_channels());
   add(kept, set.kept_channels());
   return row;
+}
+
+std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ReportSample>& samples, std::int64_t pixels) {
+  std::vector<std::vector<Image>> rows;
+  for (const ReportSample& sample : samples) {
+    const auto draw = [&](const std::vector<float>& field, std::pair<double, double> range, ColourMap map) {
+      return draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), field, range.first, range.second, map, pixels);
+    };
+    for (std::int64_t c = 0; c < set.output_channels(); ++c) {
+      std::vector<Image> row;
+      for (std::int64_t a = 0; a < set.input_channels(); ++a) {
+        const auto input = channel(sample.input, set.input_channels(), a);
+        Image image = draw(input, value_range(input), ColourMap::field);
+        if (c > 0) std::fill(image.rgb.begin(), image.rgb.end(), std::uint8_t{255});
+        row.push_back(std::move(image));
+      }
+      const auto truth = channel(sample.truth, set.output_channels(), c), prediction = channel(sample.prediction, set.output_channels(), c);
+      std::vector<float> error(truth.size());
+      for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
+      const auto shared = value_range(truth, prediction);
+      row.push_back(draw(truth, shared, ColourMap::field));
+      row.push_back(draw(prediction, shared, ColourMap::field));
+      row.push_back(draw(error, {0.0, value_range(error).second}, ColourMap::error));
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
 }
 
 }  // namespace lano

@@ -204,6 +204,30 @@ TEST(Sheet, JoinsImagesWithAGap) {
   EXPECT_EQ(at(0, 5), 30);
 }
 
+TEST(Sheet, JudgedSamplesAreInputTruthPredictionError) {
+  SetDescription set;
+  set.geometry = Geometry::grid;
+  set.shape = {2, 2};
+  set.coordinates = {{"x", "1"}, {"y", "1"}};
+  set.input = {{"a", "1"}};
+  set.output = {{"u", "1"}, {"v", "1"}};
+  ReportSample sample;
+  sample.coordinates = {0, 0, 0, 1, 1, 0, 1, 1};
+  sample.input = {0, 1, 2, 3};
+  sample.truth = {0, 5, 1, 5, 2, 5, 4, 5};
+  sample.prediction = {0, 5, 1, 5, 2, 5, 3, 5};
+  const auto rows = draw_judged(set, {sample, sample}, 2);
+  ASSERT_EQ(rows.size(), 4u);  // two channels of two samples
+  for (const auto& row : rows) ASSERT_EQ(row.size(), 4u);
+  const auto pixel = [](const Image& image, std::size_t at) { return Rgb{image.rgb[3 * at], image.rgb[3 * at + 1], image.rgb[3 * at + 2]}; };
+  // Point (1, 1) is the upper right pixel: truth 4 of [0, 4], prediction 3 of the same range, error 1 of [0, 1].
+  EXPECT_EQ(pixel(rows[0][1], 1), colour(ColourMap::field, 1));
+  EXPECT_EQ(pixel(rows[0][2], 1), colour(ColourMap::field, 0.75));
+  EXPECT_EQ(pixel(rows[0][3], 1), colour(ColourMap::error, 1));
+  EXPECT_EQ(pixel(rows[0][3], 0), colour(ColourMap::error, 0));
+  EXPECT_EQ(pixel(rows[1][0], 0), (Rgb{255, 255, 255}));  // the input stands in the first row only
+}
+
 TEST(Sheet, OnePictureAChannelAndTheLastFrame) {
   SetDescription set;
   set.geometry = Geometry::grid;
