@@ -46,10 +46,10 @@ std::filesystem::path folder_of(const Options& o) { return o.run.empty() ? o.out
 void train_seeds(const Options& o, const TrainConfig& config) {
   if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
-  const SeedGroup group = run_seeds(config, count, folder_of(o), o.resume);
+  const SeedResults group = run_seeds(config, count, folder_of(o), o.resume);
   fmt::print("\n{}", seeds_text(group));
   if (group.finished()) return;
-  fmt::print("stopped; go on with: lano train --resume {}\n", folder_of(o).string());
+  fmt::print("stopped; go on with: lano train --resume {}{}\n", folder_of(o).string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
   leave_if_interrupted();
 }
 
@@ -60,7 +60,7 @@ void run(const Options& o) {
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run", "none", "name the --out of 'lano train'");
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none", "name the --out of 'lano train', or give the command that began it again");
   }
   const TrainConfig config = read_recipe(o.resume && o.config.empty() ? own_recipe.string() : o.config, o.data, o.overrides);
   const InterruptGuard guard;

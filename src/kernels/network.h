@@ -79,6 +79,8 @@ struct NetworkShape {
   Bias bias = Bias::outer;
 };
 
+NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape);
+
 struct Sample {
   std::int64_t first = 0;              // its first point among P
   const Geometry* geometry = nullptr;  // all samples of a call have as many agents

@@ -1,6 +1,7 @@
 // The weights of a network as its products want them: matrices in panels, ahead and (for training) transposed, vectors padded.
 #include <algorithm>
 
+#include "core/lano_sizes.h"
 #include "kernels/network.h"
 #include "kernels/network_parts.h"
 
@@ -130,6 +131,22 @@ void pack_all(PackedWeights& p, const Weights& from, bool training, Packer& pack
 }
 
 }  // namespace
+
+NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape) {
+  NetworkShape network;
+  network.heads = config.heads;
+  network.width = config.width;
+  network.feed_forward = config.ffn_ratio * config.width;
+  network.agents = config.agents;
+  network.inputs = position_width(config, shape) + shape.input_channels;
+  network.outputs = shape.output_channels;
+  network.bias = config.bias;
+  if (config.dwc) {
+    network.taps = 3;
+    for (std::int64_t axis = 1; axis < shape.axes; ++axis) network.taps *= 3;
+  }
+  return network;
+}
 
 Network::Network(const NetworkShape& shape, const Weights& weights, bool training, const Kernels& kernels)
     : packed_(new PackedWeights{shape, widths_of(shape), kernels, Buffer(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/lano_sizes.h"
 #include "core/random.h"
 
 namespace lano {
@@ -27,16 +28,6 @@ torch::Tensor from_image(const torch::Tensor& image) { return image.flatten(2).t
 // [B,R,C] -> [B,H,R,D]
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
   return x.unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
-}
-
-// Distances from each point to the 8^dx nodes of a reference grid over the box of the training points.
-constexpr std::int64_t kReferenceNodes = 8;
-
-std::int64_t position_width(const LanoConfig& config, const LanoShape& shape) {
-  if (config.position == Position::coordinates) return shape.dims;
-  std::int64_t width = 1;
-  for (std::int64_t a = 0; a < shape.dims; ++a) width *= kReferenceNodes;
-  return width;
 }
 
 // Rows: the taps at -reach, 0, +reach; columns: points -ceil(reach) .. ceil(reach). A tap between two points is shared
@@ -406,19 +397,7 @@ torch::Tensor Lano::time_features(const Batch& batch) {
 }
 
 std::int64_t Lano::use_agents(std::int64_t agents) {
-  if (agents < 1 || agents > (std::int64_t{1} << 24)) {
-    fail_usage("choosing the agents", "at least 1 and at most 2^24", std::to_string(agents));
-  }
-  if (config_.agent_tokens == Agents::latent && agents != config_.agents) {
-    fail_usage("choosing the agents", std::to_string(config_.agents) + ", as trained: latent agents are learned one by one",
-               std::to_string(agents));
-  }
-  std::vector<std::int64_t> patches{agents};
-  if (agents == config_.agents) {
-    if (!shape_.patches.empty()) patches = shape_.patches;
-  } else if (!shape_.patches.empty()) {
-    patches = nearest_patches(agents, shape_.mesh);
-  }
+  const std::vector<std::int64_t> patches = patches_for(config_, shape_, agents);
   for (const auto& block : blocks_) block->attention().use_patches(patches);
   return element_count(patches);
 }

@@ -3,13 +3,10 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
-#include <map>
-#include <mutex>
 #include <numeric>
-#include <tuple>
 
 #include "core/error.h"
-#include "core/lano_layout.h"
+#include "kernels/geometry_cache.h"
 
 namespace lano {
 namespace {
@@ -71,31 +68,12 @@ struct FusedNode : torch::autograd::Node {
 }  // namespace
 
 struct FusedLano::Kept {
-  using Key = std::tuple<std::int64_t, Shape, std::vector<double>, std::vector<double>, std::vector<std::int64_t>>;
   LanoConfig config;
   LanoShape shape;
-  std::map<Key, std::shared_ptr<const kernels::Geometry>> geometries;
-  std::int64_t points_kept = 0;
-  std::mutex mutex;
-
-  std::shared_ptr<const kernels::Geometry> geometry(std::int64_t points, const Arrangement& a) {
-    const Key key{points, a.mesh, a.spacing, a.origin, a.patches};
-    const std::lock_guard lock(mutex);
-    if (const auto found = geometries.find(key); found != geometries.end()) return found->second;
-    if (points_kept > (std::int64_t{1} << 22)) {  // about a gigabyte of tables
-      geometries.clear();
-      points_kept = 0;
-    }
-    points_kept += points;
-    const Layout layout = lano_layout(config, shape, points, a.mesh, a.spacing, a.origin, {});
-    const std::vector<std::int64_t> trained = shape.patches.empty() ? std::vector<std::int64_t>{config.agents} : shape.patches;
-    auto made = std::make_shared<const kernels::Geometry>(kernels::make_geometry(config, trained, a.patches, points, a.mesh, layout.axes));
-    geometries.emplace(key, made);
-    return made;
-  }
+  kernels::GeometryCache geometries;
 };
 
-FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {}, 0, {}}) {}
+FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {config, shape}}) {}
 FusedLano::~FusedLano() = default;
 
 torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor& time, const Arrangement& arrangement, const FusedTensors& tensors) {
@@ -115,23 +93,13 @@ torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor
           "packed clouds of the counts given", input);
   const std::int64_t sample_count = a.counts.empty() ? input.size(0) : static_cast<std::int64_t>(a.counts.size());
   require(!time.defined() || (time.dim() == 2 && time.size(0) == sample_count && time.size(1) == config.width), "time features of each sample", time);
-  kernels::NetworkShape shape;
-  shape.heads = config.heads;
-  shape.width = config.width;
-  shape.feed_forward = config.ffn_ratio * config.width;
-  shape.agents = config.agents;
-  shape.inputs = input.size(2);
-  shape.outputs = about.output_channels;
-  shape.bias = config.bias;
-  if (config.dwc) {
-    shape.taps = 3;
-    for (std::int64_t axis = 1; axis < about.axes; ++axis) shape.taps *= 3;
-  }
+  const kernels::NetworkShape shape = kernels::network_shape(config, about);
+  const auto geometry = [&](std::int64_t points) { return kept_->geometries.of(points, a.mesh, a.spacing, a.origin, a.patches); };
   Geometries geometries;
   if (a.counts.empty()) {
-    geometries.assign(static_cast<std::size_t>(input.size(0)), kept_->geometry(input.size(1), a));
+    geometries.assign(static_cast<std::size_t>(input.size(0)), geometry(input.size(1)));
   } else {
-    for (const std::int64_t count : a.counts) geometries.push_back(kept_->geometry(count, a));
+    for (const std::int64_t count : a.counts) geometries.push_back(geometry(count));
   }
 
   torch::autograd::variable_list variables{input, time};

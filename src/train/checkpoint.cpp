@@ -60,6 +60,7 @@ void write_checkpoint(const fs::path& path, const Checkpoint& c) {
                    {"ended", c.ended},
                    {"config", c.config},
                    {"data", c.data},
+                   {"threads", c.threads},
                    {"history", history_json(c.history)}};
   TensorFile file;
   for (const auto& [name, array] : arrays()) file.tensors[name] = {{static_cast<std::int64_t>((c.*array).size())}, c.*array};
@@ -89,6 +90,7 @@ Checkpoint read_checkpoint(const fs::path& path) {
     c.ended = state.at("ended");
     c.config = state.at("config");
     c.data = state.at("data");
+    c.threads = state.at("threads");
     for (const json& row : state.at("history")) {
       c.history.push_back({row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
     }
@@ -110,29 +112,39 @@ std::vector<fs::path> CheckpointFolder::files() const {
   return found;
 }
 
-void CheckpointFolder::save(const Checkpoint& checkpoint, bool best) const {
+fs::path CheckpointFolder::save(const Checkpoint& checkpoint, bool best) const {
   const fs::path path = path_ / fmt::format("step-{:010}.safetensors", checkpoint.steps);
   write_checkpoint(path, checkpoint);
-  std::error_code error;
-  if (best) {
-    // The same file under a second name: costs no space while both live. Where links are unknown, a copy.
-    const fs::path link = path_ / "best.new";
-    fs::remove(link, error);
-    fs::create_hard_link(path, link, error);
-    if (error) fs::copy_file(path, link, error);
-    if (!error) fs::rename(link, this->best(), error);
-    if (error) fail(fmt::format("writing '{}'", this->best().string()), "space and permission to write", error.message());
-  }
+  if (best) keep_as_best(path);
+  std::error_code ignored;
   const auto all = files();
-  for (std::size_t i = 0; i + kKept < all.size(); ++i) fs::remove(all[i], error);
+  for (std::size_t i = 0; i + kKept < all.size(); ++i) fs::remove(all[i], ignored);
+  return path;
 }
 
-std::optional<Checkpoint> CheckpointFolder::newest(std::vector<std::string>& said) const {
-  auto all = files();
+void CheckpointFolder::keep_as_best(const fs::path& path) const {
+  // The same file under a second name: costs no space while both live. Where links are unknown, a copy.
+  const fs::path link = path_ / "best.new";
+  std::error_code error, ignored;
+  fs::remove(link, ignored);
+  fs::create_hard_link(path, link, error);
+  if (error) fs::copy_file(path, link, error);
+  if (!error) fs::rename(link, best(), error);
+  if (error) {
+    fs::remove(link, ignored);
+    fail(fmt::format("writing '{}'", best().string()), "space and permission to write", error.message());
+  }
+}
+
+std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std::string>& said) const {
+  const auto all = files();
   if (all.empty()) return {};
-  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+  for (std::size_t left = all.size(); left > 0; --left) {
     try {
-      return read_checkpoint(*at);
+      Found found{read_checkpoint(all[left - 1]), all[left - 1]};
+      std::error_code ignored;
+      for (std::size_t i = left; i < all.size(); ++i) fs::rename(all[i], all[i].string() + ".damaged", ignored);
+      return found;
     } catch (const Error& error) {
       said.push_back(error.what());
     }

@@ -26,7 +26,8 @@ struct Checkpoint {
   bool best_is_average = false;                      // the best weights are the running mean
   bool ended = false;                                // by early stop
   std::string config;                                // the run's TOML: another config may not resume it
-  std::string data;                                  // fingerprint of the dataset: another set may not either
+  std::string data;                                  // the dataset in words, with a fingerprint: another set may not either
+  std::int64_t threads = 0;                          // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
 };
@@ -38,11 +39,16 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Writes the state, then removes all but the last two; `best` keeps it as best.safetensors too.
-  void save(const Checkpoint& checkpoint, bool best) const;
-  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`. Fails where
-  // there are files and none is whole.
-  std::optional<Checkpoint> newest(std::vector<std::string>& said) const;
+  // Writes the state and returns its path, then removes all but the last two; `best` keeps it as best.safetensors too.
+  std::filesystem::path save(const Checkpoint& checkpoint, bool best) const;
+  void keep_as_best(const std::filesystem::path& path) const;
+  struct Found {
+    Checkpoint checkpoint;
+    std::filesystem::path path;
+  };
+  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said` and is put
+  // aside as *.damaged. Fails where there are files and none is whole.
+  std::optional<Found> newest(std::vector<std::string>& said) const;
   std::vector<std::filesystem::path> files() const;  // states by step, oldest first
   std::filesystem::path best() const { return path_ / "best.safetensors"; }
 

@@ -23,7 +23,15 @@ std::string cell(double value) { return std::isfinite(value) ? fmt::format("{:.9
 }  // namespace
 
 RunFolder::RunFolder(std::filesystem::path path)
-    : path_(made(path)), lock_(path_, fmt::format("training into '{}'", path_.string())) {}
+    : path_(made(path)), lock_(path_, fmt::format("training into '{}'", path_.string())) {
+  // What a process that was killed in the middle of a write left behind.
+  for (const auto& folder : {path_, path_ / "checkpoint"}) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".part" || entry.path().filename() == "best.new") std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
 
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& rows) const {
   std::string text = "epoch,step,learning_rate,train_loss,validation_l2,validation_ema_l2,seconds\n";

@@ -23,7 +23,7 @@ std::string run_name(std::int64_t seed) { return fmt::format("seed-{}", seed); }
 // JSON has no NaN: what is not there is null, which is how the library writes one.
 ordered_json to_json(const MeanAndDeviation& values) { return {{"mean", values.mean}, {"deviation", values.deviation}}; }
 
-void write_group(const std::filesystem::path& folder, const SeedGroup& group) {
+void write_group(const std::filesystem::path& folder, const SeedResults& group) {
   ordered_json runs = ordered_json::array();
   for (const SeedRun& run : group.runs) {
     runs.push_back({{"seed", run.seed},
@@ -41,7 +41,7 @@ void write_group(const std::filesystem::path& folder, const SeedGroup& group) {
   write_file_atomically(plan_of(folder), all.dump(1) + "\n");
 }
 
-void summarise_runs(SeedGroup& group) {
+void summarise_runs(SeedResults& group) {
   std::vector<double> validation, test;
   for (const SeedRun& run : group.runs) {
     if (std::isfinite(run.outcome.validation_l2)) validation.push_back(run.outcome.validation_l2);
@@ -98,12 +98,12 @@ std::int64_t planned_seeds(const std::filesystem::path& folder) {
   }
 }
 
-SeedGroup run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume) {
+SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume) {
   if (count < 2) fail_usage("training several seeds", "--seeds of at least 2", std::to_string(count));
   check_train_config(config);
   check_folder(config, count, folder, resume);
   const DatasetReader reader(config.data);  // a missing dataset leaves no folder behind
-  SeedGroup group;
+  SeedResults group;
   group.planned = count;
   group.base_seed = config.seed;
   group.selection = fmt::format("{}; the test split is read once a seed, after its training; no seed is chosen",
@@ -126,7 +126,7 @@ SeedGroup run_seeds(const TrainConfig& config, std::int64_t count, const std::fi
   return group;
 }
 
-std::string seeds_text(const SeedGroup& group) {
+std::string seeds_text(const SeedResults& group) {
   std::string text = "seed        validation   test         weights of epoch\n";
   for (const SeedRun& run : group.runs) {
     text += fmt::format("{:<11} {:<12} {:<12} {}\n", run.seed, error_text(run.outcome.validation_l2),

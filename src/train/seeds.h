@@ -24,7 +24,7 @@ struct SeedRun {
   RunOutcome outcome;
 };
 
-struct SeedGroup {
+struct SeedResults {
   std::int64_t planned = 0, base_seed = 0;
   std::vector<SeedRun> runs;              // the finished ones
   MeanAndDeviation validation, test;      // over the finished ones
@@ -37,9 +37,9 @@ std::int64_t planned_seeds(const std::filesystem::path& folder);  // of the grou
 
 // Trains seeds config.seed .. config.seed + count - 1. Without `resume` the folder must hold no run and no group; with it
 // a group there must be of the same recipe and count.
-SeedGroup run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume);
+SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume);
 
 // For the reader: a line a seed, mean and deviation, how they were picked.
-std::string seeds_text(const SeedGroup& group);
+std::string seeds_text(const SeedResults& group);
 
 }  // namespace lano

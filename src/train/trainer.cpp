@@ -16,6 +16,7 @@
 #include "core/interrupt.h"
 #include "core/progress.h"
 #include "core/random.h"
+#include "core/threads.h"
 #include "core/version.h"
 #include "data/dataset.h"
 #include "train/evaluation.h"
@@ -55,24 +56,29 @@ std::string recipe_of_text(const std::string& toml) {
   return recipe_of(config);
 }
 
-// Of the set: its description, its splits, and the first and last sample.
-std::string fingerprint(const DatasetReader& reader) {
+// The set in words, and a fingerprint of its description, its splits and its first and last training sample.
+std::string data_text(const DatasetReader& reader, const std::vector<std::int64_t>& ids) {
   Fnv hash;
   const SetDescription& set = reader.description();
-  hash.add(set.name + set.generator + fields_to_json(set).dump() + shape_text(set.shape));
+  hash.add(set.generator + fields_to_json(set).dump());
   hash.add(set.time);
   hash.add(reader.splits());
-  const Samples ends = reader.read(std::vector<std::int64_t>{0, reader.size() - 1});
+  const Samples ends = reader.read(std::vector<std::int64_t>{ids.front(), ids.back()});
   hash.add(ends.coordinates);
   hash.add(ends.input);
   hash.add(ends.output);
-  return fmt::format("{:016x}", hash.value());
+  return fmt::format("{} training samples of '{}', {} {}, {} input and {} output channels, fingerprint {:016x}", ids.size(), set.name, geometry_name(set.geometry),
+                     shape_text(set.shape), set.input_channels(), set.output_channels(), hash.value());
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
 }
 
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
-      : config_(config), options_(options), reader_(config.data), survey_(survey_split(reader_, config)), folder_(folder), start_(Clock::now()) {
+      : config_(config), options_(options), reader_(config.data), survey_(survey_split(reader_, config)), start_(Clock::now()) {
     const SetDescription& set = reader_.description();
     validation_ids_ = reader_.indices(Split::validation);
     if (validation_ids_.empty() && (config.selection == Selection::best || config.patience > 0)) {
@@ -96,37 +102,47 @@ class Trainer {
     const std::int64_t items_a_step = config.batch * config.accumulate;
     steps_per_epoch_ = (items() + items_a_step - 1) / items_a_step;
     state_.config = to_toml(config);
-    state_.data = fingerprint(reader_);
+    state_.data = data_text(reader_, survey_.ids);
+    state_.threads = thread_count();
     state_.best_validation = std::nan("");
+    folder_ = std::make_unique<RunFolder>(folder);  // last: what is wrong with recipe and data has been said, and nothing written
   }
 
   void resume() {
+    const CheckpointFolder checkpoints = folder_->checkpoints();
     std::vector<std::string> said;
-    std::optional<Checkpoint> found = folder_.checkpoints().newest(said);
-    if (!found) return;
+    std::optional<CheckpointFolder::Found> found = checkpoints.newest(said);
     for (const std::string& text : said) fmt::print(stderr, "lano: passing over a damaged checkpoint: {}\n", text);
-    if (recipe_of_text(found->config) != recipe_of(config_)) {
-      fail_usage("resuming a run", "the config it was started with", "another",
-                 "start a new run, or give no --set and no --config beside --resume");
+    if (!found && std::filesystem::exists(folder_->path() / "checkpoint/last.safetensors")) {
+      fail("resuming a run", "checkpoints of this version", "one of an earlier build", "finish the run with the lano that began it");
     }
-    if (found->data != state_.data) {
-      fail_usage("resuming a run", "the dataset it was started with", fmt::format("another in '{}'", config_.data),
-                 "give its path with --data, or start a new run");
+    const bool begun = std::filesystem::exists(folder_->config());
+    if (begun || found) check_recipe(found ? found->checkpoint.config : read_file(folder_->config(), "reading"));
+    if (!found) {
+      if (begun) fmt::print("no checkpoint yet: starting from the beginning\n");
+      return;
     }
-    learner_->restore(found->steps, found->weights, found->average, found->first_moment, found->second_moment);
-    found->config = state_.config;
-    state_ = std::move(*found);
-    saved_step_ = state_.steps;
+    Checkpoint& state = found->checkpoint;
+    if (state.data != state_.data) fail_usage("resuming a run", state.data, state_.data, "give the path of its dataset with --data, or start a new run");
+    if (state.threads != state_.threads && (config_.engine == Engine::composite || config_.lano.dropout > 0)) {
+      fmt::print(stderr, "lano: this run was begun with --threads {}; with {} the composite path rounds differently\n", state.threads, state_.threads);
+    }
+    learner_->restore(state.steps, state.weights, state.average, state.first_moment, state.second_moment);
+    state.config = state_.config;
+    state_ = std::move(state);
+    saved_ = found->path;
     // A kill may have come between the checkpoint and these.
-    folder_.write_metrics(state_.history);
+    folder_->write_metrics(state_.history);
+    if (state_.epoch > 0 && state_.best_epoch == state_.epoch && state_.steps == state_.epoch * steps_per_epoch_) checkpoints.keep_as_best(saved_);
     if (!state_.best_weights.empty()) write_model();
     fmt::print("resuming after step {} (epoch {} of {})\n", state_.steps, state_.epoch, config_.epochs);
+    was_finished_ = (state_.epoch == config_.epochs || state_.ended) && std::filesystem::exists(folder_->evaluation_json());
   }
 
   TrainResult run() {
-    write_file_atomically(folder_.config(), state_.config);
+    write_file_atomically(folder_->config(), state_.config);
     const auto count = static_cast<std::int64_t>(survey_.ids.size());
-    folder_.event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)}, {"train", count},
+    folder_->event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)}, {"train", count},
                             {"validation", validation_ids_.size()}, {"epoch", state_.epoch}, {"step", state_.steps}});
     fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n", parameter_count(*model_), count,
                validation_ids_.size(), reader_.description().points(), survey_.in_memory ? "" : ", read ahead from the file", config_.epochs,
@@ -143,11 +159,41 @@ class Trainer {
     }
     TrainResult result = summary();
     result.finished = state_.epoch == config_.epochs || state_.ended;
-    if (result.finished) judge(result);
+    if (result.finished && was_finished_) {
+      result.test_l2 = known_test_error();
+    } else if (result.finished) {
+      keeping([&] { judge(result); });
+    }
     return result;
   }
 
  private:
+  void check_recipe(const std::string& toml) const {
+    if (recipe_of_text(toml) == recipe_of(config_)) return;
+    fail_usage("resuming a run", "the config it was started with", "another", "start a new run, or give no --set and no --config beside --resume");
+  }
+
+  // Of a run that was judged before: the test split is read once.
+  double known_test_error() const {
+    try {
+      const json evaluation = json::parse(read_file(folder_->evaluation_json(), "reading"));
+      return evaluation.contains("test") ? evaluation["test"]["relative_l2"]["mean"].get<double>() : std::nan("");
+    } catch (const json::exception& error) {
+      fail(fmt::format("reading '{}'", folder_->evaluation_json().string()), "the evaluation of a finished run", error.what(), "remove it and resume");
+    }
+  }
+
+  // A full disk or another failure to write: what is safe, and how to go on.
+  void keeping(const std::function<void()>& write) const {
+    try {
+      write();
+    } catch (const DivergedError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' goes on from there", error.what(), last_state(), folder_->path().string(), state_.threads));
+    }
+  }
+
   // Frames to start from: steady sets have one, a roll-out needs its steps ahead of it.
   void prepare_task(const SetDescription& set) {
     const auto known = set.time.empty() ? 1 : static_cast<std::int64_t>(set.time.size());
@@ -224,7 +270,7 @@ class Trainer {
         rows.insert(rows.end(), plan[taken].begin(), plan[taken].end());
       }
       const Learner::Step done = learner_->step(parts, config_.epochs * steps_per_epoch_, steps_per_epoch_);
-      if (!done.finite) fail_not_finite(rows);
+      if (!done.finite) fail_not_finite("a finite loss and gradient", sample_text(rows));
       state_.steps = learner_->steps();
       state_.epoch_loss += done.loss * static_cast<double>(rows.size());
       state_.epoch_seconds = before + seconds_since(begun);
@@ -274,7 +320,7 @@ class Trainer {
                               state_.epoch_seconds + seconds_since(begun)});
     state_.epoch_loss = state_.epoch_seconds = 0;
     const bool last_kept = config_.selection == Selection::last;
-    const bool use_average = !learner_->average().empty() && (last_kept || average < raw);
+    const bool use_average = !learner_->average().empty() && (last_kept || !std::isfinite(raw) || average < raw);
     const double error = use_average ? average : raw;
     const bool better = last_kept || !std::isfinite(state_.best_validation) || error < state_.best_validation;
     if (better) {
@@ -286,11 +332,13 @@ class Trainer {
     }
     state_.ended = config_.patience > 0 && state_.epoch - best_validation_epoch() >= config_.patience && state_.epoch < config_.epochs;
     save(better);
-    folder_.write_metrics(state_.history);
-    const EpochMetrics& m = state_.history.back();
-    folder_.event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds}, {"validation_l2", number_or_null(raw)},
-                            {"validation_ema_l2", number_or_null(average)}});
-    if (better) write_model();
+    keeping([&] {
+      folder_->write_metrics(state_.history);
+      const EpochMetrics& m = state_.history.back();
+      folder_->event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds}, {"validation_l2", number_or_null(raw)},
+                               {"validation_ema_l2", number_or_null(average)}});
+      if (better) write_model();
+    });
   }
 
   std::int64_t best_validation_epoch() const {
@@ -315,17 +363,18 @@ class Trainer {
   }
 
   std::string last_state() const {
-    const auto files = folder_.checkpoints().files();
-    return files.empty() ? "there is no checkpoint yet"
-                         : fmt::format("the state after step {} is in '{}'", saved_step_, files.back().string());
+    return saved_.empty() ? "there is no checkpoint yet" : fmt::format("the last finite state is in '{}'", saved_.string());
   }
 
-  [[noreturn]] void fail_not_finite(const std::vector<Item>& items) const {
+  [[noreturn]] void fail_not_finite(const std::string& what, const std::string& found) const {
+    throw DivergedError(error_message(fmt::format("training, step {}", learner_->steps() + 1), what, found,
+                                      fmt::format("lower schedule.learning_rate or look at these samples; {}", last_state())));
+  }
+
+  std::string sample_text(const std::vector<Item>& items) const {
     std::vector<std::int64_t> ids;
     for (const Item& item : items) ids.push_back(survey_.ids[static_cast<std::size_t>(item.row)]);
-    fail(fmt::format("training, step {}", learner_->steps() + 1), "a finite loss and gradient",
-         fmt::format("NaN or infinity on samples {}", fmt::join(ids, ", ")),
-         fmt::format("lower schedule.learning_rate or look at these samples; {}", last_state()));
+    return fmt::format("NaN or infinity on samples {}", fmt::join(ids, ", "));
   }
 
   void save(bool best) {
@@ -333,12 +382,8 @@ class Trainer {
     state_.average = learner_->average();
     state_.first_moment = learner_->optimiser().first_moment();
     state_.second_moment = learner_->optimiser().second_moment();
-    try {
-      folder_.checkpoints().save(state_, best);
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}; {}: 'lano train --resume {}' goes on from there", error.what(), last_state(), folder_.path().string()));
-    }
-    saved_step_ = state_.steps;
+    if (!all_finite(state_.weights) || !all_finite(state_.average)) fail_not_finite("finite weights after the last step", "NaN or infinity");
+    keeping([&] { saved_ = folder_->checkpoints().save(state_, best); });
     checkpointed_ = Clock::now();
   }
 
@@ -355,7 +400,7 @@ class Trainer {
                        {"train_samples", survey_.ids.size()},
                        {"validation_l2", number_or_null(state_.best_validation)}};
     file.weights = learner_->parameters().named(state_.best_weights);
-    write_model_file(folder_.model(), file);
+    write_model_file(folder_->model(), file);
   }
 
   TrainResult summary() const {
@@ -403,24 +448,26 @@ class Trainer {
       std::vector<std::int64_t> picked;
       for (const std::size_t row : picked_rows(evaluation)) picked.push_back(evaluation.ids[row]);
       const Samples few = reader_.read(picked);
-      write_picked(folder_.evaluation_data(), evaluate(*model_, survey_.normaliser, reader_.description(), few), few, reader_.description());
+      write_picked(folder_->evaluation_data(), evaluate(*model_, survey_.normaliser, reader_.description(), few), few, reader_.description());
     }
-    write_file_atomically(folder_.evaluation_json(), about.dump(1) + "\n");
-    folder_.event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
+    write_file_atomically(folder_->evaluation_json(), about.dump(1) + "\n");
+    folder_->event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
   }
 
   TrainConfig config_;
   TrainOptions options_;
-  DatasetReader reader_;  // before the folder: a missing dataset leaves no folder behind
+  DatasetReader reader_;
   SplitSurvey survey_;
-  RunFolder folder_;
   Clock::time_point start_, checkpointed_;
   std::vector<std::int64_t> validation_ids_;
   Samples validation_;    // empty where it is read in pieces each time
   std::shared_ptr<OperatorModel> model_;
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<SampleFeed> feed_;
-  std::int64_t steps_per_epoch_ = 0, starts_ = 1, saved_step_ = 0;
+  std::unique_ptr<RunFolder> folder_;
+  std::filesystem::path saved_;  // the newest state on disk
+  bool was_finished_ = false;    // and judged, before this start
+  std::int64_t steps_per_epoch_ = 0, starts_ = 1;
   double learning_rate_ = 0;
   Checkpoint state_;
 };

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "core/error.h"
 #include "train/config.h"
 
 namespace lano {
@@ -16,6 +17,12 @@ struct TrainResult {
   double test_l2 = 0;         // NaN without a test split
   double seconds = 0;         // of training
   bool finished = true;       // false where it was stopped earlier: no test error then
+};
+
+// The loss, a gradient or a weight became NaN or infinite.
+class DivergedError : public Error {
+ public:
+  using Error::Error;
 };
 
 struct TrainOptions {

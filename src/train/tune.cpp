@@ -19,6 +19,7 @@
 #include "data/dataset.h"
 #include "train/run_outcome.h"
 #include "train/seeds.h"
+#include "train/trainer.h"
 
 namespace lano {
 namespace {
@@ -127,7 +128,9 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
     }
   } catch (const std::bad_alloc&) {
     fails_with("training: expected enough memory, found none left.");
-  } catch (const std::exception& error) {
+  } catch (const DivergedError& error) {
+    fails_with(error.what());
+  } catch (const UsageError& error) {  // a recipe the set cannot take
     fails_with(error.what());
   }
   return true;

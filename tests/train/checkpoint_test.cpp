@@ -20,6 +20,7 @@ Checkpoint sample(std::int64_t steps) {
   c.best_is_average = true;
   c.config = "a = 1\n";
   c.data = "0123";
+  c.threads = 3;
   c.history = {{1, 5, 1e-3, 0.3, std::nan(""), 0.7, 2.5}};
   c.weights = {1, -0.0f, 1e-40f};
   c.best_weights = {4, 5, 6};
@@ -42,6 +43,7 @@ TEST(Checkpoint, EveryValueComesBack) {
   EXPECT_FALSE(b.ended);
   EXPECT_EQ(b.config, a.config);
   EXPECT_EQ(b.data, a.data);
+  EXPECT_EQ(b.threads, 3);
   ASSERT_EQ(b.history.size(), 1u);
   EXPECT_TRUE(std::isnan(b.history[0].validation_l2));
   EXPECT_EQ(b.history[0].validation_ema_l2, 0.7);
@@ -62,7 +64,7 @@ TEST(CheckpointFolder, KeepsTheLastTwoAndTheBest) {
   for (const std::int64_t steps : {2, 10, 100, 1000}) folder.save(sample(steps), steps == 10);
   ASSERT_EQ(folder.files().size(), 2u);
   EXPECT_EQ(read_checkpoint(folder.files()[0]).steps, 100);
-  EXPECT_EQ(folder.newest(said)->steps, 1000);
+  EXPECT_EQ(folder.newest(said)->checkpoint.steps, 1000);
   EXPECT_EQ(read_checkpoint(folder.best()).steps, 10);
   EXPECT_TRUE(said.empty());
 }
@@ -86,11 +88,13 @@ TEST(CheckpointFolder, ADamagedNewestFallsBackAndSaysSo) {
     std::vector<std::string> said;
     const auto found = folder.newest(said);
     ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->steps, 5);
+    EXPECT_EQ(found->checkpoint.steps, 5);
+    EXPECT_EQ(found->path, folder.files().back());  // the damaged one is put aside
+    EXPECT_EQ(folder.files().size(), 1u);
     ASSERT_EQ(said.size(), 1u);
     EXPECT_NE(said[0].find("step-0000000006"), std::string::npos) << said[0];
     damage(folder.files()[0]);
-    EXPECT_ERROR_WITH(folder.newest(said), "expected a whole checkpoint, found 2 damaged");
+    EXPECT_ERROR_WITH(folder.newest(said), "expected a whole checkpoint, found 1 damaged");
   }
 }
 

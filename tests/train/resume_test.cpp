@@ -46,11 +46,17 @@ TEST_P(KilledAtRandom, EndsWithTheSameBytes) {
   config.checkpoint_steps = 2;
   write_file_atomically(scratch / "parts.toml", to_toml(config));
   RandomStream stream(2026, Purpose::test, config.engine == Engine::fused ? 1 : 2);
-  for (int kill = 0; kill < kKills; ++kill) {
+  for (int kill = 0, starts = 0; kill < kKills; ++starts) {
+    ASSERT_LT(starts, 3 * kKills);
     // Half of them after a number of steps, half at any moment: in a step, in a write, in validation.
-    const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6)) : fmt::format("microseconds {}", 20000 + stream.below(150000));
+    const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6)) : fmt::format("microseconds {}", 1 + stream.below(20000));
     const Outcome outcome = start(scratch / "parts.toml", scratch / "parts", how);
-    ASSERT_TRUE(outcome.killed) << how << (outcome.finished ? ": came to its end" : ": failed");
+    ASSERT_TRUE(outcome.killed || outcome.finished) << how << ": failed";
+    if (outcome.killed) ++kill;
+    if (outcome.finished) {  // on a quick machine the kills come too late: the same bytes, and once more from the beginning
+      EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
+      std::filesystem::remove_all(scratch / "parts");
+    }
   }
   ASSERT_TRUE(start(scratch / "parts.toml", scratch / "parts", "whole").finished);
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));

@@ -1,5 +1,5 @@
 // A training that kills itself with SIGKILL, for resume_test: resume_victim CONFIG RUN (step K | microseconds T | whole)
-// after K steps of this start, or T microseconds after its beginning, wherever it then is.
+// after K steps of this start, or T microseconds after its first step, wherever it then is.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -21,14 +21,15 @@ int main(int argc, char** argv) try {
   options.resume = true;
   const std::string how = argv[3];
   std::int64_t left = how == "step" ? std::atoll(argv[4]) : -1;
+  bool timed = how == "microseconds";
+  std::signal(SIGALRM, [](int) { ::kill(::getpid(), SIGKILL); });
   options.after_step = [&](std::int64_t) {
     if (--left == 0) ::kill(::getpid(), SIGKILL);
-  };
-  if (how == "microseconds") {
-    std::signal(SIGALRM, [](int) { ::kill(::getpid(), SIGKILL); });
+    if (!timed) return;
+    timed = false;
     const itimerval timer{{0, 0}, {0, std::atol(argv[4])}};
     ::setitimer(ITIMER_REAL, &timer, nullptr);
-  }
+  };
   return lano::train(config, argv[2], options).finished ? 0 : 3;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

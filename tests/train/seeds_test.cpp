@@ -33,7 +33,7 @@ TEST(Seeds, EverySeedIsAnOrdinaryRunAndCounts) {
   config.epochs = 2;
   config.seed = 5;
   const auto folder = scratch / "group";
-  const SeedGroup group = run_seeds(config, 2, folder, false);
+  const SeedResults group = run_seeds(config, 2, folder, false);
   ASSERT_EQ(group.runs.size(), 2u);
   EXPECT_TRUE(group.finished());
   EXPECT_NE(group.runs[0].outcome.test_l2, group.runs[1].outcome.test_l2);

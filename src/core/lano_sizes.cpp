@@ -1,0 +1,26 @@
+#include "core/lano_sizes.h"
+
+#include <string>
+
+#include "core/error.h"
+
+namespace lano {
+
+std::int64_t position_width(const LanoConfig& config, const LanoShape& shape) {
+  if (config.position == Position::coordinates) return shape.dims;
+  std::int64_t width = 1;
+  for (std::int64_t a = 0; a < shape.dims; ++a) width *= kReferenceNodes;
+  return width;
+}
+
+std::vector<std::int64_t> patches_for(const LanoConfig& config, const LanoShape& shape, std::int64_t agents) {
+  constexpr const char* kDoing = "choosing the agents";
+  if (agents < 1 || agents > (std::int64_t{1} << 24)) fail_usage(kDoing, "at least 1 and at most 2^24", std::to_string(agents));
+  if (agents == config.agents) return shape.patches.empty() ? std::vector<std::int64_t>{agents} : shape.patches;
+  if (config.agent_tokens == Agents::latent) {
+    fail_usage(kDoing, std::to_string(config.agents) + ", as trained: latent agents are learned one by one", std::to_string(agents));
+  }
+  return shape.patches.empty() ? std::vector<std::int64_t>{agents} : nearest_patches(agents, shape.mesh);
+}
+
+}  // namespace lano
