@@ -7,6 +7,8 @@ foreach(folder core kernels normalise metrics data pde runtime report)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
     FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_file.h" EXCLUDE PATTERN "sample_import.h" EXCLUDE PATTERN "fftw.h" EXCLUDE)
 endforeach()
+install(TARGETS lano_shared EXPORT lanoTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/src/runtime/lano.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(LANO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/lano)
 install(EXPORT lanoTargets NAMESPACE lano:: DESTINATION ${LANO_CMAKE_DIR})
 configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/lanoConfig.cmake

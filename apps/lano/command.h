@@ -9,6 +9,7 @@ namespace lano::cli {
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);
+void add_predict(CLI::App& app, int argc, char** argv);  // arguments of the program, for lano-train
 void add_report(CLI::App& app);
 void add_runs(CLI::App& app);
 

@@ -10,7 +10,7 @@
 namespace lano::cli {
 
 bool is_for_lano_train(std::string_view word) {
-  static constexpr std::array<std::string_view, 6> kWords{"bench", "train", "eval", "predict", "tune", "experiment"};
+  static constexpr std::array<std::string_view, 5> kWords{"bench", "train", "eval", "tune", "experiment"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 

@@ -22,10 +22,10 @@ int main(int argc, char** argv) {
   add_generate(app);
   add_import(app);
   add_info(app);
+  add_predict(app, argc, argv);
   // Listed here, done by lano-train.
   app.add_subcommand("train", "train an operator on a dataset");
   app.add_subcommand("eval", "judge a model on a dataset");
-  app.add_subcommand("predict", "use a model: fields out, as .h5, .npy, .vts or .vtu");
   app.add_subcommand("bench", "measure the engines on this machine");
   app.add_subcommand("tune", "search for good values of some keys, judged by validation");
   app.add_subcommand("experiment", "tables over many trainings: ablation");

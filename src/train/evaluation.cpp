@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::int64_t kBatch = 8;
 
-// [frames, N, du] of one sample.
-std::span<const float> predicted_of(const Prediction& prediction, const Samples& samples, std::int64_t i, std::int64_t channels) {
-  const std::int64_t width = prediction.frames * channels;
-  return std::span(prediction.values)
-      .subspan(static_cast<std::size_t>(samples.first_point(i) * width), static_cast<std::size_t>(samples.points_of(i) * width));
-}
-
 nlohmann::json summary_json(const std::vector<double>& errors) {
   const ErrorSummary s = summarise(errors);
   return {{"mean", s.mean},     {"deviation", s.deviation}, {"minimum", s.minimum}, {"q25", s.q25},
@@ -53,7 +46,7 @@ Evaluation evaluate(OperatorModel& model, const Normaliser& normaliser, const Se
     const std::int64_t frame = samples.points_of(s) * channels;
     const auto from = static_cast<std::size_t>(evaluation.first_frame * frame);
     const auto judged = static_cast<std::size_t>((known - evaluation.first_frame) * frame);
-    const auto predicted = predicted_of(evaluation.prediction, samples, s, channels).subspan(from, judged);
+    const auto predicted = evaluation.prediction.of(samples, s, channels).subspan(from, judged);
     const auto truth = samples.output_of(s, channels).subspan(from, judged);
     evaluation.relative_l2.push_back(relative_l2(predicted, truth));
     evaluation.max_error.push_back(max_error(predicted, truth));
@@ -139,7 +132,7 @@ void write_picked(const std::filesystem::path& path, const Evaluation& e, const 
     const auto points = static_cast<std::size_t>(samples.points_of(row));
     const auto from = static_cast<std::size_t>(last) * points * du;
     const auto truth = samples.output_of(row, description.output_channels()).subspan(from, points * du);
-    const auto predicted = predicted_of(e.prediction, samples, row, description.output_channels()).subspan(from, points * du);
+    const auto predicted = e.prediction.of(samples, row, description.output_channels()).subspan(from, points * du);
     std::vector<float> output(points * 2 * du);
     for (std::size_t p = 0; p < points; ++p) {
       for (std::size_t c = 0; c < du; ++c) {

@@ -5,7 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "data/dataset.h"
+#include "core/set_fit.h"
+#include "data/prediction.h"
 #include "models/operator_model.h"
 #include "runtime/model_file.h"
 
@@ -17,15 +18,6 @@ struct TrainedModel {
 };
 
 TrainedModel load_trained_model(const std::filesystem::path& path);
-
-// Fails with the differing shapes where a set cannot be an input of a model trained on another: geometry, channels, and
-// whether it has several times.
-void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing);
-
-struct Prediction {
-  std::int64_t frames = 1;
-  std::vector<float> values;  // [S, frames, N, du], physical, samples one behind the other as in Samples
-};
 
 // Predictions for all samples, in batches, without gradients. Time-conditional models give every frame of the set;
 // autoregressive ones start from the samples' first frame, which is kept as frame 0, and step freely `steps` times

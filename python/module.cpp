@@ -1,0 +1,92 @@
+// The Python module `lano`: a trained operator on NumPy arrays. The interpreter lock is released while it computes.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "core/error.h"
+#include "core/threads.h"
+#include "core/version.h"
+#include "runtime/operator.h"
+
+namespace py = pybind11;
+
+namespace {
+
+using Array = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+std::vector<std::string> names(const std::vector<lano::FieldInfo>& fields) {
+  std::vector<std::string> all;
+  for (const lano::FieldInfo& field : fields) all.push_back(field.name);
+  return all;
+}
+
+std::span<const float> values(const Array& array) { return {array.data(), static_cast<std::size_t>(array.size())}; }
+
+// [mesh..., channels], or [mesh...] for one channel: the shape without the channels.
+lano::Shape points_shape(const Array& array, std::int64_t channels, const char* what) {
+  lano::Shape shape(array.shape(), array.shape() + array.ndim());
+  if (!shape.empty() && shape.back() == channels && (channels != 1 || shape.size() > 1)) {
+    shape.pop_back();
+  } else if (channels != 1) {
+    lano::fail_usage("predicting", std::string(what) + " with " + std::to_string(channels) + " channels in the last axis", lano::shape_text(shape));
+  }
+  return shape;
+}
+
+Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
+              const std::optional<Array>& state) {
+  const lano::SetDescription& set = op.set();
+  lano::Shape shape = set.geometry == lano::Geometry::points ? lano::Shape{static_cast<std::int64_t>(op.coordinates().size()) / set.dims()} : set.shape;
+  if (coordinates) {
+    shape = points_shape(*coordinates, set.dims(), "coordinates");
+  } else if (input && set.input_channels() > 0) {
+    shape = points_shape(*input, set.input_channels(), "input");
+  }
+  lano::Operator::Call call;
+  // Points in one row are a cloud, or the training mesh row by row; else the axes are those of the array.
+  const bool flat = shape.size() == 1 && set.shape.size() != 1;
+  if (set.geometry != lano::Geometry::points && !flat) call.mesh = shape;
+  if (op.task() == lano::Task::time_conditional && !time) lano::fail_usage("predicting", "a time: this model is conditioned on it", "none");
+  if (op.task() == lano::Task::autoregressive && !state) lano::fail_usage("predicting", "a state to step from", "none");
+  call.time = time.value_or(0);
+  if (state) call.state = values(*state);
+  lano::Shape out = shape;
+  out.push_back(set.output_channels());
+  Array output(std::vector<py::ssize_t>(out.begin(), out.end()));
+  const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
+  const std::span<const float> x = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates()),
+                               a = input ? values(*input) : std::span<const float>();
+  {
+    const py::gil_scoped_release free;
+    op.predict(x, a, to, call);
+  }
+  return output;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(lano, module) {
+  module.doc() = "LANO: trained neural operators on NumPy arrays";
+  module.attr("__version__") = lano::kVersion;
+  py::register_exception<lano::Error>(module, "Error", PyExc_RuntimeError);
+  module.def("set_threads", &lano::set_thread_count, py::arg("count"), "0: all cores");
+  module.def("load", [](const std::string& path) { return lano::Operator::load(path); }, py::arg("path"), "a model file (.safetensors)");
+  py::class_<lano::Operator>(module, "Operator")
+      .def("predict", &predict, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(), py::arg("time") = py::none(),
+           py::arg("state") = py::none(),
+           "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., channels]; time-conditional models take "
+           "time=, autoregressive ones state= and give the next state")
+      .def("use_agents", &lano::Operator::use_agents, py::arg("agents"))
+      .def_property_readonly("coordinates", [](const lano::Operator& op) {
+        const auto dims = static_cast<py::ssize_t>(op.set().dims());
+        return Array({static_cast<py::ssize_t>(op.coordinates().size()) / dims, dims}, op.coordinates().data());
+      }, "[points, dims] of the training grid; empty where each sample had its own")
+      .def_property_readonly("mesh", [](const lano::Operator& op) { return op.set().geometry == lano::Geometry::points ? lano::Shape{} : op.set().shape; })
+      .def_property_readonly("input", [](const lano::Operator& op) { return names(op.set().input); })
+      .def_property_readonly("output", [](const lano::Operator& op) { return names(op.set().output); })
+      .def_property_readonly("parameters", &lano::Operator::parameter_count)
+      .def_property_readonly("agents", &lano::Operator::agents)
+      .def_property_readonly("task", [](const lano::Operator& op) {
+        return op.task() == lano::Task::steady ? "steady" : op.task() == lano::Task::autoregressive ? "autoregressive" : "time_conditional";
+      });
+}

@@ -1,0 +1,118 @@
+// The C interface over Operator: exceptions become a status and a sentence here, and go no further.
+#include <new>
+#include <string>
+
+#include "core/error.h"
+#include "core/threads.h"
+#include "core/version.h"
+#include "runtime/lano.h"
+#include "runtime/operator.h"
+
+struct lano_operator {
+  lano::Operator op;
+};
+
+namespace {
+
+thread_local std::string message = "no failure";
+
+int failed(int status, const char* text) {
+  try {
+    message = text;
+  } catch (...) {
+    message.clear();
+  }
+  return status;
+}
+
+template <class Work>
+int guarded(Work work) noexcept {
+  try {
+    work();
+    return LANO_OK;
+  } catch (const lano::UsageError& error) {
+    return failed(LANO_MISUSED, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(LANO_NO_MEMORY, "expected enough memory, found none left");
+  } catch (const std::exception& error) {
+    return failed(LANO_FAILED, error.what());
+  } catch (...) {
+    return failed(LANO_FAILED, "an unknown error");
+  }
+}
+
+void require(bool good, const char* expected) {
+  if (!good) lano::fail_usage("calling lano", expected, "null or a negative number");
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* lano_message(void) { return message.c_str(); }
+const char* lano_version(void) { return lano::kVersion; }
+void lano_set_threads(int count) { lano::set_thread_count(count); }
+
+int lano_load(const char* path, lano_operator** op) {
+  return guarded([&] {
+    require(path != nullptr && op != nullptr, "a path and a place for the operator");
+    *op = nullptr;
+    *op = new lano_operator{lano::Operator::load(path)};
+  });
+}
+
+void lano_free(lano_operator* op) { delete op; }
+
+int lano_task(const lano_operator* op) {
+  if (op == nullptr) return LANO_STEADY;
+  return op->op.task() == lano::Task::steady ? LANO_STEADY : op->op.task() == lano::Task::autoregressive ? LANO_AUTOREGRESSIVE : LANO_TIME_CONDITIONAL;
+}
+
+int64_t lano_dims(const lano_operator* op) { return op == nullptr ? 0 : op->op.set().dims(); }
+int64_t lano_input_channels(const lano_operator* op) { return op == nullptr ? 0 : op->op.set().input_channels(); }
+int64_t lano_output_channels(const lano_operator* op) { return op == nullptr ? 0 : op->op.set().output_channels(); }
+int64_t lano_parameters(const lano_operator* op) { return op == nullptr ? 0 : op->op.parameter_count(); }
+
+int lano_mesh(const lano_operator* op, int64_t extents[3]) {
+  if (op == nullptr || op->op.set().geometry == lano::Geometry::points) return 0;
+  const lano::Shape& shape = op->op.set().shape;
+  for (std::size_t a = 0; extents != nullptr && a < shape.size() && a < 3; ++a) extents[a] = shape[a];
+  return static_cast<int>(shape.size());
+}
+
+int64_t lano_grid_points(const lano_operator* op) {
+  return op == nullptr ? 0 : static_cast<int64_t>(op->op.coordinates().size()) / op->op.set().dims();
+}
+
+int lano_use_agents(lano_operator* op, int64_t agents, int64_t* used) {
+  return guarded([&] {
+    require(op != nullptr, "an operator");
+    const std::int64_t count = op->op.use_agents(agents);
+    if (used != nullptr) *used = count;
+  });
+}
+
+int lano_predict(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output) {
+  return lano_predict_call(op, points, coordinates, input, output, nullptr);
+}
+
+int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output, const lano_call* call) {
+  return guarded([&] {
+    require(op != nullptr && output != nullptr && points >= 0, "an operator, points and an output");
+    const lano::SetDescription& set = op->op.set();
+    const auto count = static_cast<std::size_t>(points);
+    const auto values = [count](const float* from, std::int64_t channels) {
+      return std::span(from, from == nullptr ? 0 : count * static_cast<std::size_t>(channels));
+    };
+    lano::Operator::Call said;
+    if (call != nullptr) {
+      require(call->axes >= 0 && call->axes <= 3, "0 to 3 axes");
+      said.mesh.assign(call->mesh, call->mesh + call->axes);
+      said.time = call->time;
+      said.state = values(call->state, set.output_channels());
+    }
+    op->op.predict(values(coordinates, set.dims()), values(input, set.input_channels()), {output, count * static_cast<std::size_t>(set.output_channels())}, said);
+  });
+}
+
+}  // extern "C"

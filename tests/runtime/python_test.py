@@ -1,0 +1,50 @@
+"""The Python module: shapes, exceptions, the interpreter lock. Usage: python_test.py MODEL (the 9x9 Darcy model of version 1)"""
+import sys
+import threading
+
+import numpy as np
+
+import lano
+
+
+def raises(kind, part, call):
+    try:
+        call()
+    except kind as error:
+        assert part in str(error), str(error)
+        return
+    raise AssertionError("no " + kind.__name__)
+
+
+op = lano.load(sys.argv[1])
+assert op.mesh == [9, 9] and op.coordinates.shape == (81, 2) and op.task == "steady"
+i, j = np.meshgrid(range(9), range(9), indexing="ij")
+a = np.where((i + 2 * j) % 3 == 0, 12.0, 3.0)  # float64: converted
+u = op.predict(input=a)
+assert u.shape == (9, 9, 1) and u.dtype == np.float32
+# The values this model gave on the day it was made (tests/train/trainer_test.cpp).
+for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181, (8, 2): 0.00108496973, (3, 7): 0.00860316306}.items():
+    assert abs(u[p, q, 0] - value) < 1e-7
+grid = op.coordinates.reshape(9, 9, 2)
+assert np.array_equal(op.predict(grid, a), u)
+assert np.array_equal(op.predict(op.coordinates, a.reshape(81, 1)).ravel(), u.ravel())
+assert np.array_equal(op.predict(grid[:, ::-1][:, ::-1], a), u)  # a view that is not contiguous
+raises(lano.Error, "expected", lambda: op.predict(grid[:5], a))
+raises(lano.Error, "2 channels", lambda: op.predict(np.zeros((9, 9, 3)), a))
+raises(lano.Error, "nothing at that path", lambda: lano.load("/nowhere"))
+raises(TypeError, "incompatible", lambda: op.predict(grid, "text"))
+assert issubclass(lano.Error, RuntimeError)
+results = [None] * 4
+
+
+def work(k):
+    results[k] = op.predict(grid, a)
+
+
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+assert all(np.array_equal(r, u) for r in results)
+print("python keeps its word")
