@@ -33,17 +33,25 @@ void print_set(const SetDescription& d) {
   fmt::print("  made by      {}\n", d.generator);
 }
 
-// A few samples of each split as one picture, a row each.
-void plot_dataset(const DatasetReader& reader, const std::string& out) {
+// Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each split.
+void plot_dataset(const DatasetReader& reader, const std::string& out, std::vector<std::int64_t> ids) {
   const SetDescription& d = reader.description();
+  if (ids.empty()) {
+    for (const Split split : {Split::train, Split::validation, Split::test}) {
+      const std::vector<std::int64_t> all = reader.indices(split);
+      ids.insert(ids.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), split == Split::train ? 2 : 1)));
+    }
+  }
   std::vector<std::vector<Image>> rows;
-  for (const Split split : {Split::train, Split::validation, Split::test}) {
-    const std::vector<std::int64_t> ids = reader.indices(split);
-    for (std::size_t i = 0; i < std::min<std::size_t>(ids.size(), split == Split::train ? 2 : 1); ++i) {
-      const Samples one = reader.read(std::vector<std::int64_t>{ids[i]});
-      SetDescription set = d;
-      set.shape = d.geometry == Geometry::points ? Shape{one.points_of(0)} : d.shape;
-      rows.push_back(draw_sample(set, one.coordinates, one.input, one.output, reader.read_kept(ids[i])));
+  for (const std::int64_t id : ids) {
+    const Samples one = reader.read(std::vector<std::int64_t>{id});
+    SetDescription set = d;
+    set.shape = d.geometry == Geometry::points ? Shape{one.points_of(0)} : d.shape;
+    std::vector<Image> fields = draw_sample(set, one.coordinates, one.input, one.output, reader.read_kept(id));
+    if (!rows.empty() && fields.size() <= 2) {
+      rows[0].insert(rows[0].end(), fields.begin(), fields.end());
+    } else {
+      rows.push_back(std::move(fields));
     }
   }
   write_file_atomically(out, encode_png(join_images(rows)));
@@ -54,7 +62,7 @@ void plot_dataset(const DatasetReader& reader, const std::string& out) {
   fmt::print("picture: {} (columns: {}{})\n", out, columns, d.time.empty() ? "" : ", output at the last time");
 }
 
-void print_dataset(const std::string& path, const std::string& plot) {
+void print_dataset(const std::string& path, const std::string& plot, const std::vector<std::int64_t>& samples) {
   const DatasetReader reader(path);
   fmt::print("{}: dataset '{}', {} samples\n", path, reader.description().name, reader.size());
   for (const Split split : {Split::train, Split::validation, Split::test}) {
@@ -62,7 +70,7 @@ void print_dataset(const std::string& path, const std::string& plot) {
   }
   print_set(reader.description());
   fmt::print("  contents     {:016x}\n", reader.hash());
-  if (!plot.empty()) plot_dataset(reader, plot);
+  if (!plot.empty()) plot_dataset(reader, plot, samples);
 }
 
 void print_model(const std::string& path) {
@@ -103,12 +111,14 @@ void add_info(CLI::App& app) {
     std::string file;
     bool system = false, draw = false;
     std::string plot;
+    std::vector<std::int64_t> samples;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
   command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
   command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
+  command->add_option("--sample", options->samples, "with --plot: these samples (repeatable); default a few of each split");
   command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
   command->footer("Example: lano info darcy.h5 --plot");
   command->callback([options] {
@@ -119,7 +129,7 @@ void add_info(CLI::App& app) {
       print_model(options->file);
     } else {
       const bool draw = options->draw || !options->plot.empty();
-      print_dataset(options->file, !draw ? "" : options->plot.empty() ? options->file + ".png" : options->plot);
+      print_dataset(options->file, !draw ? "" : options->plot.empty() ? options->file + ".png" : options->plot, options->samples);
     }
   });
 }
