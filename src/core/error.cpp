@@ -6,8 +6,11 @@ namespace lano {
 
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice) {
+  // What was found may come from a stranger's file: a sentence stays a sentence.
+  constexpr std::size_t kMost = 600;
   std::string message(doing);
-  message.append(": expected ").append(expected).append(", found ").append(found);
+  message.append(": expected ").append(expected).append(", found ").append(found.substr(0, kMost));
+  if (found.size() > kMost) message.append("...");
   if (!advice.empty()) message.append("; ").append(advice);
   return message;
 }

@@ -189,7 +189,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   try {
     for (const Schema::Key& key : schema.keys()) {
       const json& value = from.at(key.name.substr(key.name.find('.') + 1));
-      if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.dump());
+      if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.is_structured() ? value.type_name() : value.dump());
     }
     shape.dims = from.at("dims");
     shape.input_channels = from.at("input_channels");
@@ -214,14 +214,14 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.input_channels < 0 || shape.output_channels < 1 ||
       shape.mesh.size() != axes || (!shape.patches.empty() && (shape.patches.size() != axes || patches != config.agents)) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
-    fail("reading an architecture", "sizes that fit together", from.dump(), "the file is damaged");
+    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   }
   for (std::size_t a = 0; a < axes; ++a) {
     const bool good = shape.mesh[a] >= 1 && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) && std::isfinite(shape.origin[a])));
-    if (!good) fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", from.dump(), "the file is damaged");
+    if (!good) fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others", "the file is damaged");
   }
   if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
-    fail("reading an architecture", "a finite time_origin and a time_step other than 0", from.dump(), "the file is damaged");
+    fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others", "the file is damaged");
   }
   if (config.position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
     fail("reading an architecture", "reference_box with two numbers an axis", std::to_string(shape.reference_box.size()));

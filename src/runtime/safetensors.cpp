@@ -40,7 +40,7 @@ Entry parse_entry(const std::string& name, const json& item, std::size_t data_si
   Entry entry{name, {}, 0, 0};
   try {
     if (item.at("dtype").get<std::string>() != "F32") {
-      fail(doing, fmt::format("type F32 for tensor '{}'", name), item.at("dtype").dump(), "save the weights as float32");
+      fail(doing, fmt::format("type F32 for tensor '{}'", name), item.at("dtype").get<std::string>(), "save the weights as float32");
     }
     entry.shape = item.at("shape").get<Shape>();
     const auto offsets = item.at("data_offsets").get<std::vector<std::uint64_t>>();
