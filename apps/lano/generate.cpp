@@ -13,6 +13,7 @@
 #include "data/generation.h"
 #include "edge.h"
 #include "pde/airfoil_problem.h"
+#include "pde/strided_problem.h"
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "pde/elasticity_problem.h"
@@ -67,18 +68,24 @@ std::unique_ptr<Problem> make_elasticity(const Options& o, bool) {
   return std::make_unique<ElasticityProblem>(c);
 }
 
+// A mesh kept at every --stride-th point.
+std::unique_ptr<Problem> strided(std::unique_ptr<Problem> problem, const Options& o) {
+  if (!o.stride) return problem;
+  return std::make_unique<StridedProblem>(std::move(problem), *o.stride);
+}
+
 std::unique_ptr<Problem> make_pipe(const Options& o, bool smoke) {
   PipeConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   if (smoke) c.elements = 16;
-  return std::make_unique<PipeProblem>(c);
+  return strided(std::make_unique<PipeProblem>(c), o);
 }
 
 std::unique_ptr<Problem> make_airfoil(const Options& o, bool smoke) {
   AirfoilConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   if (smoke) c.mesh.wake_cells = 25, c.mesh.side_cells = 30, c.mesh.radial_cells = 25;
-  return std::make_unique<AirfoilProblem>(c);
+  return strided(std::make_unique<AirfoilProblem>(c), o);
 }
 
 std::unique_ptr<Problem> make_plasticity(const Options& o, bool smoke) {
@@ -88,15 +95,15 @@ std::unique_ptr<Problem> make_plasticity(const Options& o, bool smoke) {
     c.cells_x = 40;
     c.cells_y = 12;
   }
-  return std::make_unique<PlasticityProblem>(c);
+  return strided(std::make_unique<PlasticityProblem>(c), o);
 }
 
 const std::array kBenchmarks{
     Benchmark{"darcy", "resolution stride medium", {1000, 200}, {40, 10}, make_darcy},
     Benchmark{"elasticity", "", {1000, 200}, {60, 20}, make_elasticity},
-    Benchmark{"plasticity", "", {900, 80}, {8, 2}, make_plasticity},
-    Benchmark{"airfoil", "", {1000, 200}, {8, 2}, make_airfoil},
-    Benchmark{"pipe", "", {1000, 200}, {20, 5}, make_pipe},
+    Benchmark{"plasticity", "stride", {900, 80}, {8, 2}, make_plasticity},
+    Benchmark{"airfoil", "stride", {1000, 200}, {8, 2}, make_airfoil},
+    Benchmark{"pipe", "stride", {1000, 200}, {20, 5}, make_pipe},
     Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
 };
 
@@ -167,7 +174,7 @@ void add_generate(CLI::App& app) {
   command->add_option("--test", options->test, "test samples; paper: 200")->check(CLI::NonNegativeNumber);
   command->add_option("--validation", options->validation, "share of the training samples kept for validation")->capture_default_str();
   command->add_option("--resolution", options->resolution, "points an axis in the solve; darcy 421, burgers 64");
-  command->add_option("--stride", options->stride, "keep every stride-th point; darcy 5 (85x85), burgers 2 (32x32)");
+  command->add_option("--stride", options->stride, "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), others 1");
   command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")->check(CLI::IsMember({"two-values", "lognormal"}))->capture_default_str();
   command->add_option("--frames", options->frames, "burgers: output times, the first at t = 0; default 11");
   command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")->capture_default_str()->check(CLI::NonNegativeNumber);

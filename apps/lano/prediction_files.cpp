@@ -98,6 +98,7 @@ Query from_arrays(const PredictOptions& o, const ModelFile& model) {
 void write_h5(const std::string& path, const Query& q, const Prediction& prediction) {
   SetDescription set = q.set;
   set.generator = nlohmann::json{{"program", "lano predict"}}.dump();
+  set.kept.clear();  // the solver's further fields are not predicted
   const Samples& s = q.samples;
   // A roll-out beyond the set's frames goes on in equal steps.
   const double step = set.time.size() > 1 ? set.time[1] - set.time[0] : 1;

@@ -110,6 +110,7 @@ void write_picked(const std::filesystem::path& path, const Evaluation& e, const 
                   const SetDescription& description) {
   SetDescription both = description;
   both.time.clear();
+  both.kept.clear();  // the solver's further fields are not predicted
   for (const FieldInfo& field : description.output) both.output.push_back({field.name + " (predicted)", field.unit});
   const std::vector<std::size_t> rows = picked_rows(e);
   const std::int64_t last = std::min(samples.frames, e.prediction.frames) - 1;

@@ -1,4 +1,5 @@
 #include "pde/pipe_problem.h"
+#include "pde/strided_problem.h"
 
 #include <omp.h>
 
@@ -421,6 +422,31 @@ TEST(PipeProblem, ImpossibleParametersAreRefused) {
   auto c = config(8);
   c.viscosity = 0;
   EXPECT_ERROR_WITH(PipeProblem{c}, "a positive viscosity");
+}
+
+TEST(StridedProblem, KeepsEverySecondPointOfTheSameSolution) {
+  PipeConfig config;
+  config.elements = 8;
+  const PipeProblem whole(config);
+  const StridedProblem half(std::make_unique<PipeProblem>(config), 2);
+  const SetDescription all = whole.describe(), some = half.describe();
+  EXPECT_EQ(all.shape, (Shape{17, 17}));
+  EXPECT_EQ(some.shape, (Shape{9, 9}));
+  EXPECT_NE(some.generator.find("\"stride\":2"), std::string::npos);
+  std::vector<float> x(289 * 2), u(289), k(289 * 2), hx(81 * 2), hu(81), hk(81 * 2);
+  ASSERT_TRUE(whole.make(3, 0, {x, {}, u, k}));
+  ASSERT_TRUE(half.make(3, 0, {hx, {}, hu, hk}));
+  for (std::size_t i = 0; i < 9; ++i) {
+    for (std::size_t j = 0; j < 9; ++j) {
+      const std::size_t from = 2 * i * 17 + 2 * j, to = i * 9 + j;
+      EXPECT_EQ(hu[to], u[from]);
+      for (std::size_t c = 0; c < 2; ++c) {
+        EXPECT_EQ(hx[2 * to + c], x[2 * from + c]);
+        EXPECT_EQ(hk[2 * to + c], k[2 * from + c]);
+      }
+    }
+  }
+  EXPECT_ERROR_WITH(StridedProblem(std::make_unique<PipeProblem>(config), 3), "divides the cells");
 }
 
 }  // namespace

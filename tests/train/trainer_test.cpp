@@ -458,6 +458,36 @@ TEST(Trainer, AFullDiskKeepsTheLastGoodState) {
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
 }
 
+// The solver's further fields stand beside the output; runs do not touch them.
+TEST(Trainer, SetsWithKeptFieldsTrainToTheEnd) {
+  test::Scratch scratch;
+  SetDescription set;
+  set.name = "kept";
+  set.geometry = Geometry::mesh;
+  set.shape = {5, 4};
+  set.coordinates = {{"x", "1"}, {"y", "1"}};
+  set.output = {{"u", "1"}};
+  set.kept = {{"p", "1"}, {"q", "1"}};
+  set.box = {0, 1, 0, 1};
+  RandomStream stream(3, Purpose::test);
+  {
+    DatasetWriter writer(scratch / "kept.h5", set, make_splits(6, 2, 0.3), std::span<const float>());
+    for (std::int64_t s = 0; s < 8; ++s) {
+      std::vector<float> x(40), u(20), kept(40, 7);
+      for (float& value : x) value = static_cast<float>(stream.uniform());
+      for (std::size_t p = 0; p < 20; ++p) u[p] = 1 + x[2 * p];
+      writer.write(s, x, {}, u, kept);
+    }
+    writer.commit();
+  }
+  TrainConfig config = tiny(scratch / "kept.h5");
+  config.loss.gradient_weight = 0;
+  config.lano.agents = 4;
+  config.epochs = 1;
+  EXPECT_TRUE(std::isfinite(train(config, scratch / "run").test_l2));
+  EXPECT_TRUE(DatasetReader(scratch / "run/evaluation.h5").description().kept.empty());
+}
+
 TEST(Trainer, WithoutTestTheSplitIsNotRead) {
   test::Scratch scratch;
   TrainConfig config = tiny(darcy(scratch, 8, 2));
