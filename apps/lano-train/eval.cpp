@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "command.h"
+#include "core/atomic_file.h"
+#include "report/sheet.h"
 #include "train/evaluation.h"
 #include "run_options.h"
 
@@ -8,7 +10,7 @@ namespace lano::cli {
 namespace {
 
 struct Options {
-  std::string model, data, split = "test";
+  std::string model, data, split = "test", picture;
   bool json = false;
   int threads = 0;
   std::string engine = "fused";
@@ -21,6 +23,24 @@ void print_line(const char* label, const nlohmann::json& s) {
              s["maximum"].get<double>());
 }
 
+// Best, median and worst sample as input | truth | prediction | error, of sets with times the last frame judged.
+void draw(const std::string& path, const Evaluation& evaluation, const Samples& samples, const SetDescription& set) {
+  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
+  const std::int64_t channels = set.output_channels(), last = std::min(samples.frames, evaluation.prediction.frames) - 1;
+  std::vector<ReportSample> picked;
+  for (const std::size_t row : picked_rows(evaluation)) {
+    const auto i = static_cast<std::int64_t>(row);
+    const auto frame = static_cast<std::size_t>(samples.points_of(i) * channels), from = static_cast<std::size_t>(last) * frame;
+    ReportSample sample;
+    sample.coordinates = copy(samples.coordinates_of(i, set.dims()));
+    sample.input = copy(samples.input_of(i, set.input_channels()));
+    sample.truth = copy(samples.output_of(i, channels).subspan(from, frame));
+    sample.prediction = copy(evaluation.prediction.of(samples, i, channels).subspan(from, frame));
+    picked.push_back(std::move(sample));
+  }
+  write_file_atomically(path, encode_png(join_images(draw_judged(set, picked))));
+}
+
 void run(const Options& o) {
   use_threads(o.threads);
   TrainedModel trained = load_trained_model(o.model);
@@ -31,6 +51,7 @@ void run(const Options& o) {
   choose_engine(*trained.model, o.engine);
   const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples, o.steps);
   const nlohmann::json result = to_json(evaluation);
+  if (!o.picture.empty()) draw(o.picture, evaluation, samples, reader.description());
   if (o.json) {
     fmt::print("{}\n", result.dump());
     return;
@@ -60,6 +81,7 @@ void add_eval(CLI::App& app) {
   command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
   command->add_option("--steps", o->steps, "autoregressive models: free roll-out of so many steps, 0: all frames of the set")->check(CLI::NonNegativeNumber);
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
+  command->add_option("--picture", o->picture, "also a PNG: best, median and worst sample as input | truth | prediction | error");
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
   command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

@@ -193,6 +193,8 @@ else
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
   expect 0 'test relative L2' "$lano" train --resume parts
+  expect 0 'relative L2' "$lano" eval run/model.safetensors --data d.h5 --picture seen.png
+  [ "$(head -c 4 seen.png | tail -c 3)" = PNG ] || complain "seen.png is no picture"
   expect 0 'picture: judged.png' "$lano" report run --picture judged.png
   [ "$(head -c 4 judged.png | tail -c 3)" = PNG ] || complain "judged.png is no picture"
   expect 0 'report: both.html' "$lano" report run parts --out both.html
