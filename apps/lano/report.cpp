@@ -29,29 +29,29 @@ void fill(const json& evaluation, ReportContent& content) {
   const std::string selection = evaluation.at("selection");
   if (evaluation.contains("test")) {
     const json& test = evaluation["test"];
-    content.headline.push_back({"relative L2 on test", number_text(test["relative_l2"]["mean"])});
-    for (const json& row : test["per_sample"]) content.errors.push_back(row.at("relative_l2"));
+    content.headline.push_back({"relative L2 on test", number_text(test.value(json::json_pointer("/relative_l2/mean"), json()))});
+    for (const json& row : test.at("per_sample")) content.errors.push_back(row.at("relative_l2"));
     content.summary.push_back({"Relative L2 on test, mean over samples",
                                fmt::format("{} (deviation {}, median {}, 95 % below {}, worst {})",
-                                           number_text(test["relative_l2"]["mean"]), number_text(test["relative_l2"]["deviation"]),
-                                           number_text(test["relative_l2"]["median"]), number_text(test["relative_l2"]["q95"]),
-                                           number_text(test["relative_l2"]["maximum"]))});
+                                           number_text(test.value(json::json_pointer("/relative_l2/mean"), json())), number_text(test.value(json::json_pointer("/relative_l2/deviation"), json())),
+                                           number_text(test.value(json::json_pointer("/relative_l2/median"), json())), number_text(test.value(json::json_pointer("/relative_l2/q95"), json())),
+                                           number_text(test.value(json::json_pointer("/relative_l2/maximum"), json())))});
     if (test.contains("relative_h1")) {
-      content.summary.push_back({"Relative error of the gradient on test", number_text(test["relative_h1"]["mean"])});
+      content.summary.push_back({"Relative error of the gradient on test", number_text(test.value(json::json_pointer("/relative_h1/mean"), json()))});
     }
     if (test.contains("per_step")) {
       Curve curve{"mean over test samples", "#31688e", {}, {}};
-      const double first = test["per_step"]["first_frame"];
-      for (const json& value : test["per_step"]["relative_l2"]) {
+      const double first = test.at("per_step").at("first_frame");
+      for (const json& value : test.at("per_step").at("relative_l2")) {
         curve.x.push_back(first + static_cast<double>(curve.x.size()));
         curve.y.push_back(value);
       }
       content.steps = {curve};
     }
-    content.summary.push_back({"Largest error at a point, mean over samples", number_text(test["max_error"]["mean"])});
-    content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test["samples"].get<std::int64_t>())});
+    content.summary.push_back({"Largest error at a point, mean over samples", number_text(test.value(json::json_pointer("/max_error/mean"), json()))});
+    content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test.at("samples").get<std::int64_t>())});
     content.summary.push_back({"Prediction", fmt::format("{:.2f} ms a sample",
-                                                         1e3 * test["seconds"].get<double>() / test["samples"].get<double>())});
+                                                         1e3 * test.at("seconds").get<double>() / test.at("samples").get<double>())});
   }
   content.headline.push_back({"relative L2 on validation", number_text(evaluation.at("validation_l2"))});
   content.headline.push_back({"parameters", grouped_digits(evaluation.at("parameters"))});

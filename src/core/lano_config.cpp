@@ -216,8 +216,11 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   }
+  std::int64_t points = 1;
   for (std::size_t a = 0; a < axes; ++a) {
-    const bool good = shape.mesh[a] >= 1 && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) && std::isfinite(shape.origin[a])));
+    const bool fits = shape.mesh[a] >= 1 && shape.mesh[a] <= (std::int64_t{1} << 40) / points;
+    if (fits) points *= shape.mesh[a];
+    const bool good = fits && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) && std::isfinite(shape.origin[a])));
     if (!good) fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others", "the file is damaged");
   }
   if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
