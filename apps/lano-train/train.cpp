@@ -43,13 +43,18 @@ void draw_report(const std::string& folder) {
 
 std::filesystem::path folder_of(const Options& o) { return o.run.empty() ? o.out : o.run; }
 
+// The command that goes on.
+std::string hint(const Options& o) {
+  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+}
+
 void train_seeds(const Options& o, const TrainConfig& config) {
   if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
   const SeedResults group = run_seeds(config, count, folder_of(o), o.resume);
   fmt::print("\n{}", seeds_text(group));
   if (group.finished()) return;
-  fmt::print("stopped; go on with: lano train --resume {}{}\n", folder_of(o).string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+  fmt::print("stopped; {}\n", hint(o));
   leave_if_interrupted();
 }
 
@@ -65,12 +70,9 @@ void run(const Options& o) {
   const TrainConfig config = read_recipe(o.resume && o.config.empty() ? own_recipe.string() : o.config, o.data, o.overrides);
   const InterruptGuard guard;
   if (group) return train_seeds(o, config);
-  if (is_seed_group(folder)) {
-    fail(fmt::format("training into '{}'", folder.string()), "a new folder", "a group of seeds that is already there",
-         "choose another --out, or go on with it by --resume");
-  }
-  if (!o.resume && std::filesystem::exists(folder / "config.toml")) {
-    fail(fmt::format("training into '{}'", folder.string()), "a new folder", "a run that is already there",
+  const bool holds_group = is_seed_group(folder);
+  if (holds_group || (!o.resume && std::filesystem::exists(folder / "config.toml"))) {
+    fail(fmt::format("training into '{}'", folder.string()), "a new folder", fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
          "choose another --out, or go on with it by --resume");
   }
   TrainOptions options;
@@ -78,8 +80,7 @@ void run(const Options& o) {
   options.stop_after = o.stop_after;
   const TrainResult result = train(config, folder, options);
   if (!result.finished) {
-    fmt::print("stopped in epoch {} of {}; go on with: lano train --resume {}{}\n", std::min(result.epochs + 1, config.epochs), config.epochs,
-               folder.string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+    fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));
     return leave_if_interrupted();
   }
   fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,

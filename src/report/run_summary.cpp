@@ -181,11 +181,6 @@ bool is_run_folder(const fs::path& folder) {
          (fs::is_regular_file(folder / "metrics.csv", ignored) || fs::is_directory(folder / "checkpoint", ignored));
 }
 
-bool is_seed_group(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::is_regular_file(folder / "seeds.json", ignored);
-}
-
 RunSummary read_run_summary(const fs::path& folder) {
   RunSummary run;
   run.folder = folder;
@@ -200,7 +195,7 @@ RunSummary read_run_summary(const fs::path& folder) {
 SeedGroup read_seed_group(const fs::path& folder) {
   SeedGroup group;
   group.folder = folder;
-  const json file = object_in(folder / "seeds.json", group.notes);
+  const json file = object_in(seed_group_file(folder), group.notes);
   if (file.is_null()) return group;
   group.selection = word(file, "selection");
   if (const auto seeds = file.find("seeds"); seeds != file.end() && seeds->is_array()) group.count = static_cast<std::int64_t>(seeds->size());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/seed_group.h"
 #include "report/run_metrics.h"
 
 namespace lano {
@@ -52,7 +53,6 @@ struct RunCollection {
 
 // A folder with config.toml, and metrics.csv or checkpoint/.
 bool is_run_folder(const std::filesystem::path& folder);
-bool is_seed_group(const std::filesystem::path& folder);
 
 // Never throws on what the folder holds.
 RunSummary read_run_summary(const std::filesystem::path& folder);

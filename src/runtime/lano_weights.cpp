@@ -5,6 +5,7 @@
 #include "core/error.h"
 
 namespace lano {
+namespace {
 
 LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const std::map<std::string, Tensor>& tensors, const std::string& doing) {
   constexpr const char* kAdvice = "the file is damaged: copy it again";
@@ -71,6 +72,21 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
   if (config.task == Task::time_conditional) w.time = {tensor("time1.weight", c, c), tensor("time1.bias", c), tensor("time2.weight", c, c), tensor("time2.bias", c)};
   if (used != tensors.size()) fail(doing, fmt::format("{} tensors", used), std::to_string(tensors.size()), "the file is of another model");
   return w;
+}
+
+}  // namespace
+
+LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
+  LanoParts parts;
+  lano_from_json(file.architecture, parts.config, parts.shape);
+  const SetDescription& set = file.set;
+  const LanoShape& shape = parts.shape;
+  const std::int64_t state = parts.config.task == Task::autoregressive ? set.output_channels() : 0;
+  if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + state || shape.output_channels != set.output_channels()) {
+    fail(doing, "an architecture with the channels of its fields", "another number of channels", "the file is damaged: copy it again");
+  }
+  parts.weights = lano_weights(parts.config, shape, file.weights, doing);
+  return parts;
 }
 
 }  // namespace lano

@@ -1,12 +1,11 @@
 // The tensors of a model file as the kernels want them, each checked against the shape its architecture asks for.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "core/lano_config.h"
 #include "kernels/network.h"
-#include "runtime/safetensors.h"
+#include "runtime/model_file.h"
 
 namespace lano {
 
@@ -22,7 +21,14 @@ struct LanoWeights {
   TimeWeights time;
 };
 
-// Pointers into `tensors`. Fails where one is missing, has another shape, or is unknown. `doing` opens the message.
-LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const std::map<std::string, Tensor>& tensors, const std::string& doing);
+struct LanoParts {
+  LanoConfig config;
+  LanoShape shape;
+  LanoWeights weights;  // pointers into the file
+};
+
+// The architecture of a LANO and its weights. Fails where they do not belong together: other channels than the set's, a tensor that is
+// missing, has another shape or is unknown; nothing of the architecture's size is allocated to find that out. `doing` opens the message.
+LanoParts lano_parts(const ModelFile& file, const std::string& doing);
 
 }  // namespace lano

@@ -51,11 +51,8 @@ std::vector<float> time_features(const TimeWeights& weights, std::int64_t width,
 
 }  // namespace
 
-struct Operator::Parts {
+struct Operator::Parts : LanoParts {
   ModelFile file;
-  LanoConfig config;
-  LanoShape shape;
-  LanoWeights weights;
   std::unique_ptr<kernels::Network> network;
   std::unique_ptr<kernels::GeometryCache> geometries;
   std::vector<std::int64_t> used_patches;
@@ -95,13 +92,7 @@ Operator::Operator(ModelFile file) : parts_(std::make_unique<Parts>()) {
   const std::string doing = "loading a model";
   const std::string name = p.file.architecture.is_object() ? p.file.architecture.value("name", "") : "";
   if (name != "lano") fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-train");
-  lano_from_json(p.file.architecture, p.config, p.shape);
-  const SetDescription& set = p.file.set;
-  const std::int64_t state = p.config.task == Task::autoregressive ? set.output_channels() : 0;
-  if (p.shape.dims != set.dims() || p.shape.input_channels != set.input_channels() + state || p.shape.output_channels != set.output_channels()) {
-    fail(doing, "an architecture with the channels of its fields", "another number of channels", "the file is damaged: copy it again");
-  }
-  p.weights = lano_weights(p.config, p.shape, p.file.weights, doing);
+  static_cast<LanoParts&>(p) = lano_parts(p.file, doing);
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape);
   p.used_patches = patches_for(p.config, p.shape, p.config.agents);

@@ -54,6 +54,9 @@ class SampleFeed {
   std::thread thread_;
 };
 
+// What is read at once of a split that is not kept in memory.
+inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 20;
+
 // Bytes that the samples take in memory, roughly: coordinates, input and output as float32, once.
 std::int64_t sample_bytes(const DatasetReader& reader, std::span<const std::int64_t> ids);
 

@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::filesystem::path plan_of(const std::filesystem::path& folder) { return folder / "seeds.json"; }
 std::filesystem::path recipe_of(const std::filesystem::path& folder) { return folder / "recipe.toml"; }
 std::string run_name(std::int64_t seed) { return fmt::format("seed-{}", seed); }
 
@@ -38,7 +37,7 @@ void write_group(const std::filesystem::path& folder, const SeedResults& group) 
                          {"validation_l2", to_json(group.validation)},
                          {"test_l2", to_json(group.test)},
                          {"selection", group.selection}};
-  write_file_atomically(plan_of(folder), all.dump(1) + "\n");
+  write_file_atomically(seed_group_file(folder), all.dump(1) + "\n");
 }
 
 void summarise_runs(SeedResults& group) {
@@ -87,13 +86,11 @@ MeanAndDeviation mean_and_deviation(std::span<const double> values) {
           values.size() > 1 ? summary.deviation * std::sqrt(n / (n - 1)) : std::nan("")};
 }
 
-bool is_seed_group(const std::filesystem::path& folder) { return std::filesystem::exists(plan_of(folder)); }
-
 std::int64_t planned_seeds(const std::filesystem::path& folder) {
   try {
-    return nlohmann::json::parse(read_file(plan_of(folder), "reading")).at("planned");
+    return nlohmann::json::parse(read_file(seed_group_file(folder), "reading")).at("planned");
   } catch (const nlohmann::json::exception& error) {
-    fail(fmt::format("reading '{}'", plan_of(folder).string()), "the plan of a group of seeds", error.what(),
+    fail(fmt::format("reading '{}'", seed_group_file(folder).string()), "the plan of a group of seeds", error.what(),
          "remove the file and give the whole command again; finished runs are kept");
   }
 }

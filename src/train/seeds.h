@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/seed_group.h"
 #include "train/run_outcome.h"
 
 namespace lano {
@@ -32,7 +33,6 @@ struct SeedResults {
   bool finished() const { return static_cast<std::int64_t>(runs.size()) == planned; }
 };
 
-bool is_seed_group(const std::filesystem::path& folder);
 std::int64_t planned_seeds(const std::filesystem::path& folder);  // of the group in the folder
 
 // Trains seeds config.seed .. config.seed + count - 1. Without `resume` the folder must hold no run and no group; with it

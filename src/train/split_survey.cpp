@@ -6,11 +6,6 @@
 #include "train/sample_feed.h"
 
 namespace lano {
-namespace {
-
-constexpr std::int64_t kPiece = std::int64_t{256} << 20;
-
-}  // namespace
 
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
   const SetDescription& set = reader.description();
@@ -40,7 +35,7 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
     survey.samples = reader.read(survey.ids);
     see(survey.samples);
   } else {
-    read_in_pieces(reader, survey.ids, kPiece, see);
+    read_in_pieces(reader, survey.ids, kPieceBytes, see);
   }
   survey.normaliser = fit.result();
   // Scales are above zero, so the ends stay the ends.

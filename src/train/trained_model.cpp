@@ -3,43 +3,17 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "runtime/lano_weights.h"
 #include "train/flat_parameters.h"
 #include "train/rollout.h"
 #include "train/tensor_set.h"
 
 namespace lano {
-namespace {
-
-// An architecture larger than the weights that came with it is not built to find that out: every size that decides about
-// memory is compared with the stored tensors first.
-void check_architecture(const ModelFile& file, const std::string& doing) {
-  const auto& architecture = file.architecture;
-  const auto whole = [&](const char* key) {
-    const auto found = architecture.is_object() ? architecture.find(key) : architecture.end();
-    const bool good = architecture.is_object() && found != architecture.end() && found->is_number_integer();
-    return good ? found->get<std::int64_t>() : std::int64_t{-1};
-  };
-  const auto extent = [&](const char* tensor, std::size_t axis) {
-    const auto found = file.weights.find(tensor);
-    return found != file.weights.end() && axis < found->second.shape.size() ? found->second.shape[axis] : std::int64_t{-1};
-  };
-  const std::int64_t width = whole("width"), layers = whole("layers"), agents = whole("agents"), ratio = whole("ffn_ratio");
-  const bool fits = width > 0 && width == extent("placeholder", 0) && layers > 0 && layers <= static_cast<std::int64_t>(file.weights.size()) &&
-                    ratio > 0 && ratio <= (std::int64_t{1} << 20) && ratio * width == extent("blocks.0.ffn1.weight", 0) &&
-                    agents > 0 && agents <= (std::int64_t{1} << 24) && whole("dims") == file.set.dims() && file.set.dims() <= 3 &&
-                    whole("output_channels") == extent("decoder.weight", 0) && whole("input_channels") <= extent("encoder1.weight", 1) &&
-                    whole("heads") > 0;
-  if (!fits) {
-    fail(doing, "an architecture of the size of its weights", "another", "the file is damaged: copy it again");
-  }
-}
-
-}  // namespace
 
 TrainedModel load_trained_model(const std::filesystem::path& path) {
   TrainedModel trained{read_model_file(path), nullptr};
   const std::string doing = fmt::format("reading model '{}'", path.string());
-  if (trained.file.architecture.is_object() && trained.file.architecture.value("name", "") == "lano") check_architecture(trained.file, doing);
+  if (trained.file.architecture.is_object() && trained.file.architecture.value("name", "") == "lano") lano_parts(trained.file, doing);  // before a model of that size is built
   trained.model = make_model(trained.file.architecture, 0);
   load_weights(*trained.model, trained.file.weights, doing);
   trained.model->eval();

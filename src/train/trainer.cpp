@@ -31,8 +31,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-constexpr std::int64_t kPiece = std::int64_t{256} << 20;  // bytes of a split read at once where it is not kept
-
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
@@ -85,7 +83,7 @@ class Trainer {
       fail_usage("training", fmt::format("a validation split for {}", config.patience > 0 ? "train.patience" : "train.selection = \"best\""), "none",
                  "import with a validation share, or --set train.selection=last");
     }
-    if (sample_bytes(reader_, validation_ids_) <= kPiece) validation_ = reader_.read(validation_ids_);
+    if (sample_bytes(reader_, validation_ids_) <= kPieceBytes) validation_ = reader_.read(validation_ids_);
     prepare_task(set);
     check_loss(set);
     if (config.model != "lano") fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
@@ -297,7 +295,7 @@ class Trainer {
     model_->eval();
     const SetDescription& set = reader_.description();
     if (validation_.count > 0) return summarise(evaluate(*model_, survey_.normaliser, set, validation_).relative_l2).mean;
-    return summarise(evaluate_in_pieces(*model_, survey_.normaliser, reader_, validation_ids_, kPiece).relative_l2).mean;
+    return summarise(evaluate_in_pieces(*model_, survey_.normaliser, reader_, validation_ids_, kPieceBytes).relative_l2).mean;
   }
 
   // Of the running mean: put in the weights' place for as long as it takes.
@@ -442,7 +440,7 @@ class Trainer {
                {"set", reader_.description().name}};
     const auto ids = options_.test ? reader_.indices(Split::test) : std::vector<std::int64_t>{};
     if (!ids.empty()) {
-      const Evaluation evaluation = evaluate_in_pieces(*model_, survey_.normaliser, reader_, ids, kPiece);
+      const Evaluation evaluation = evaluate_in_pieces(*model_, survey_.normaliser, reader_, ids, kPieceBytes);
       result.test_l2 = summarise(evaluation.relative_l2).mean;
       about["test"] = to_json(evaluation);
       std::vector<std::int64_t> picked;
