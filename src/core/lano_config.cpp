@@ -161,11 +161,8 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
   return shape;
 }
 
-json to_json(const LanoConfig& config, const LanoShape& shape) {
-  LanoConfig copy = config;
-  Schema schema;
-  bind_lano_config(schema, copy);
-  json out{{"name", "lano"},
+json architecture_json(const std::string& name, const Schema& switches, const LanoShape& shape) {
+  json out{{"name", name},
            {"dims", shape.dims},
            {"input_channels", shape.input_channels},
            {"output_channels", shape.output_channels},
@@ -179,15 +176,20 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
            {"points", shape.points},
            {"time_origin", shape.time_origin},
            {"time_step", shape.time_step}};
-  for (const Schema::Key& key : schema.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
+  for (const Schema::Key& key : switches.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
   return out;
 }
 
-void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
+json to_json(const LanoConfig& config, const LanoShape& shape) {
+  LanoConfig copy = config;
   Schema schema;
-  bind_lano_config(schema, config);
+  bind_lano_config(schema, copy);
+  return architecture_json("lano", schema, shape);
+}
+
+void architecture_from_json(const json& from, const Schema& switches, LanoShape& shape) {
   try {
-    for (const Schema::Key& key : schema.keys()) {
+    for (const Schema::Key& key : switches.keys()) {
       const json& value = from.at(key.name.substr(key.name.find('.') + 1));
       if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.is_structured() ? value.type_name() : value.dump());
     }
@@ -205,14 +207,11 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     shape.time_origin = from.at("time_origin");
     shape.time_step = from.at("time_step");
   } catch (const json::exception& error) {
-    fail("reading an architecture", "all sizes and switches of a LANO", error.what(), "the file is damaged");
+    fail("reading an architecture", "all sizes and switches of the model", error.what(), "the file is damaged");
   }
-  check_lano_config(config);
   const auto axes = static_cast<std::size_t>(shape.axes);
-  std::int64_t patches = 1;
-  for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
   if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.input_channels < 0 || shape.output_channels < 1 ||
-      shape.mesh.size() != axes || (!shape.patches.empty() && (shape.patches.size() != axes || patches != config.agents)) ||
+      shape.mesh.size() != axes || (!shape.patches.empty() && shape.patches.size() != axes) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   }
@@ -226,9 +225,23 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
     fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others", "the file is damaged");
   }
-  if (config.position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
+}
+
+void check_reference_box(Position position, const LanoShape& shape) {
+  if (position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
     fail("reading an architecture", "reference_box with two numbers an axis", std::to_string(shape.reference_box.size()));
   }
+}
+
+void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
+  Schema schema;
+  bind_lano_config(schema, config);
+  architecture_from_json(from, schema, shape);
+  check_lano_config(config);
+  std::int64_t patches = 1;
+  for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
+  if (!shape.patches.empty() && patches != config.agents) fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+  check_reference_box(config.position, shape);
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
   if (ordered && shape.order_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
     fail("reading an architecture", "order_box with two numbers an axis", std::to_string(shape.order_box.size()));

@@ -70,4 +70,10 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
 nlohmann::json to_json(const LanoConfig& config, const LanoShape& shape);
 void lano_from_json(const nlohmann::json& json, LanoConfig& config, LanoShape& shape);
 
+// The same for any model: its switches are the keys of a schema ("model.width" is written as "width").
+nlohmann::json architecture_json(const std::string& name, const Schema& switches, const LanoShape& shape);
+// Fails where a key is missing or of the wrong type, or the numbers of the shape do not fit together.
+void architecture_from_json(const nlohmann::json& json, const Schema& switches, LanoShape& shape);
+void check_reference_box(Position position, const LanoShape& shape);
+
 }  // namespace lano

@@ -6,10 +6,10 @@
 
 namespace lano {
 
-std::int64_t position_width(const LanoConfig& config, const LanoShape& shape) {
-  if (config.position == Position::coordinates) return shape.dims;
+std::int64_t position_width(Position position, std::int64_t dims) {
+  if (position == Position::coordinates) return dims;
   std::int64_t width = 1;
-  for (std::int64_t a = 0; a < shape.dims; ++a) width *= kReferenceNodes;
+  for (std::int64_t a = 0; a < dims; ++a) width *= kReferenceNodes;
   return width;
 }
 

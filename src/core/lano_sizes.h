@@ -12,7 +12,7 @@ namespace lano {
 inline constexpr std::int64_t kReferenceNodes = 8;
 
 // Features a point before the input fields: its coordinates, or its distances to the nodes of the reference grid.
-std::int64_t position_width(const LanoConfig& config, const LanoShape& shape);
+std::int64_t position_width(Position position, std::int64_t dims);
 
 // The patch grid of a number of agents asked for at run time.
 // That of training for the trained number; else {agents} along the order, or the nearest patch grid of good aspect on the trained

@@ -138,7 +138,7 @@ NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape) {
   network.width = config.width;
   network.feed_forward = config.ffn_ratio * config.width;
   network.agents = config.agents;
-  network.inputs = position_width(config, shape) + shape.input_channels;
+  network.inputs = position_width(config.position, shape.dims) + shape.input_channels;
   network.outputs = shape.output_channels;
   network.bias = config.bias;
   if (config.dwc) {

@@ -8,22 +8,11 @@
 #include "core/error.h"
 #include "core/lano_sizes.h"
 #include "core/random.h"
+#include "models/features.h"
+#include "models/images.h"
 
 namespace lano {
 namespace {
-
-// [B,N,C] as an image [B,C,n1,n2(,n3)] without a copy: channels stay fastest in memory.
-torch::Tensor to_image(const torch::Tensor& x, const Shape& mesh) {
-  std::vector<std::int64_t> sizes{x.size(0)}, order{0};
-  sizes.insert(sizes.end(), mesh.begin(), mesh.end());
-  sizes.push_back(x.size(2));
-  order.push_back(static_cast<std::int64_t>(mesh.size()) + 1);
-  for (std::size_t a = 0; a < mesh.size(); ++a) order.push_back(static_cast<std::int64_t>(a) + 1);
-  return x.unflatten(1, at::IntArrayRef(mesh)).view(sizes).permute(order);
-}
-
-// [B,C,n1,...] -> [B,N,C]
-torch::Tensor from_image(const torch::Tensor& image) { return image.flatten(2).transpose(1, 2); }
 
 // [B,R,C] -> [B,H,R,D]
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
@@ -328,7 +317,7 @@ Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
     : config_(std::move(read.first)), shape_(std::move(read.second)), fused_(config_, shape_) {
   const std::int64_t c = config_.width;
   encoder1_ = register_module("encoder1",
-                           torch::nn::Linear(position_width(config_, shape_) + shape_.input_channels, 2 * c));
+                           torch::nn::Linear(position_width(config_.position, shape_.dims) + shape_.input_channels, 2 * c));
   encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, c));
   placeholder_ = register_parameter("placeholder", torch::empty({c}));
   torch::nn::ModuleList blocks;
@@ -372,28 +361,8 @@ void Lano::initialise(std::uint64_t seed) {
   }
 }
 
-torch::Tensor Lano::position_features(const torch::Tensor& coordinates) const {
-  if (config_.position == Position::coordinates) return coordinates;
-  std::vector<torch::Tensor> axes;
-  for (std::size_t a = 0; a < static_cast<std::size_t>(shape_.dims); ++a) {
-    axes.push_back(torch::linspace(shape_.reference_box[2 * a], shape_.reference_box[2 * a + 1], kReferenceNodes, coordinates.options()));
-  }
-  const torch::Tensor nodes = shape_.dims == 1 ? axes[0].unsqueeze(1)
-                                               : torch::stack(torch::meshgrid(axes, "ij"), -1).view({-1, shape_.dims});
-  // Distances from differences, never from matrix products, which lose half the digits near a node.
-  return torch::cdist(coordinates, nodes.unsqueeze(0).expand({coordinates.size(0), -1, -1}), 2.0, /*compute_mode=*/2);
-}
-
 torch::Tensor Lano::time_features(const Batch& batch) {
-  // tau counts time steps since the first output; sin and cos of tau w_k, w_k = 10000^(-k / (C/2)), k < C/2.
-  const std::int64_t half = std::max<std::int64_t>(1, config_.width / 2);
-  const auto options = batch.coordinates.options();
-  const torch::Tensor tau = ((batch.time - shape_.time_origin) / shape_.time_step).to(options.dtype());
-  const torch::Tensor frequency = torch::exp(torch::arange(half, options) * (-std::log(10000.0) / static_cast<double>(half)));
-  const torch::Tensor angle = torch::outer(tau, frequency);
-  torch::Tensor wave = torch::cat({torch::sin(angle), torch::cos(angle)}, -1);
-  if (wave.size(1) < config_.width) wave = torch::constant_pad_nd(wave, {0, config_.width - wave.size(1)});
-  return time2_(torch::silu(time1_(wave)));
+  return time2_(torch::silu(time1_(time_waves(shape_, batch.time, config_.width, batch.coordinates.options()))));
 }
 
 std::int64_t Lano::use_agents(std::int64_t agents) {
@@ -443,7 +412,7 @@ torch::Tensor Lano::composite(const torch::Tensor& features, const torch::Tensor
 }
 
 torch::Tensor Lano::forward(const Batch& batch) {
-  torch::Tensor features = position_features(batch.coordinates);
+  torch::Tensor features = position_features(config_.position, shape_, batch.coordinates);
   if (shape_.input_channels > 0) features = torch::cat({features, batch.input}, -1);
   const torch::Tensor time = time1_ ? time_features(batch) : torch::Tensor();
   if (!can_fuse(features)) return composite(features, time, batch);

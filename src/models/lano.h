@@ -65,7 +65,6 @@ class Lano : public OperatorModel {
  private:
   Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed);
   void initialise(std::uint64_t seed);
-  torch::Tensor position_features(const torch::Tensor& coordinates) const;
   torch::Tensor time_features(const Batch& batch);                      // [samples, C]
   torch::Tensor composite(const torch::Tensor& features, const torch::Tensor& time, const Batch& batch);
   bool can_fuse(const torch::Tensor& features);

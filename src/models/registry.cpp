@@ -2,16 +2,48 @@
 
 #include "core/error.h"
 #include "core/nearest.h"
+#include "models/baselines.h"
 #include "models/lano.h"
 #include "models/operator_model.h"
 
 namespace lano {
 
-std::vector<std::string> model_names() { return {"lano"}; }
+namespace {
+
+using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, const LanoShape&);
+
+// Every model but LANO by its name, in the order of the paper's table.
+constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
+    {"transolver", make_transolver},
+};
+
+// LibTorch draws first weights from one generator of the process; it is left as it was found.
+std::shared_ptr<OperatorModel> make_seeded(MakeBaseline make, const nlohmann::json& architecture, std::uint64_t seed) {
+  BaselineConfig config;
+  LanoShape shape;
+  baseline_from_json(architecture, config, shape);
+  auto generator = at::detail::getDefaultCPUGenerator();
+  const torch::Tensor state = generator.get_state();
+  generator.set_current_seed(seed);
+  const std::shared_ptr<OperatorModel> model = make(config, shape);
+  generator.set_state(state);
+  return model;
+}
+
+}  // namespace
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names{"lano"};
+  for (const auto& [name, make] : kBaselines) names.push_back(name);
+  return names;
+}
 
 std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, std::uint64_t seed) {
   const std::string name = architecture.is_object() ? architecture.value("name", "") : "";
   if (name == "lano") return std::make_shared<Lano>(architecture, seed);
+  for (const auto& [known, make] : kBaselines) {
+    if (name == known) return make_seeded(make, architecture, seed);
+  }
   fail_usage("making a model", fmt::format("one of: {}", fmt::join(model_names(), ", ")), fmt::format("'{}'", name),
              fmt::format("did you mean '{}'?", nearest(name, model_names())));
 }

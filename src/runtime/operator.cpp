@@ -97,7 +97,7 @@ Operator::Operator(ModelFile file) : parts_(std::make_unique<Parts>()) {
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape);
   p.used_patches = patches_for(p.config, p.shape, p.config.agents);
   if (p.config.position == Position::reference) {
-    const auto nodes = static_cast<std::size_t>(position_width(p.config, p.shape)), dims = static_cast<std::size_t>(p.shape.dims);
+    const auto nodes = static_cast<std::size_t>(position_width(p.config.position, p.shape.dims)), dims = static_cast<std::size_t>(p.shape.dims);
     for (std::size_t node = 0; node < nodes; ++node) {
       std::size_t stride = nodes;
       for (std::size_t a = 0; a < dims; ++a) {
@@ -155,7 +155,7 @@ void Operator::predict(std::span<const float> coordinates, std::span<const float
   if (!p.shape.order_box.empty()) order = hilbert_order(coordinates, dims, input, in, p.shape.order_box);
   const auto geometry = p.geometries->of(points, mesh, spacing, origin, p.used_patches);
 
-  const std::int64_t position = position_width(p.config, p.shape), width = position + p.shape.input_channels;
+  const std::int64_t position = position_width(p.config.position, p.shape.dims), width = position + p.shape.input_channels;
   kernels::Buffer features(points * width), network(points * out);
 #pragma omp parallel
   {

@@ -14,6 +14,7 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("data.memory_gb", c.memory_gb, "larger training splits are read ahead from the file; 0 for always");
   schema.bind("model.name", c.model, "which operator");
   bind_lano_config(schema, c.lano);
+  bind_baseline_config(schema, c.baseline);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
   schema.bind("train.batch", c.batch, "samples a step");
   schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/baseline_config.h"
 #include "core/config.h"
 #include "core/lano_config.h"
 #include "train/adamw.h"
@@ -18,7 +19,8 @@ struct TrainConfig {
   std::string data;                           // dataset file
   double memory_gb = 4;                       // training splits larger than this are read ahead from the file
   std::string model = "lano";
-  LanoConfig lano;
+  LanoConfig lano;                            // its sizes are those of every model
+  BaselineConfig baseline;                    // what only other models have
   std::int64_t epochs = 500, batch = 4, seed = 0;
   std::int64_t accumulate = 1;                // batches whose gradients make one step
   ScheduleConfig schedule;

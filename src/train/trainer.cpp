@@ -69,6 +69,20 @@ std::string data_text(const DatasetReader& reader, const std::vector<std::int64_
                      shape_text(set.shape), set.input_channels(), set.output_channels(), hash.value());
 }
 
+// What make_model needs: the recipe's switches, and what the training data fix.
+nlohmann::json architecture_for(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey) {
+  LanoConfig switches = config.lano;
+  if (config.model != "lano") {  // whose points need no order and no patches
+    switches.pool = Pool::sequence;
+    switches.order = Order::file;
+  }
+  LanoShape shape = lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
+  if (!shape.order_box.empty()) shape.order_box = survey.box;
+  if (!shape.reference_box.empty()) shape.reference_box = survey.network_box;
+  if (survey.median_points > 0) shape.points = survey.median_points;
+  return config.model == "lano" ? to_json(switches, shape) : to_json(baseline_config(config.model, switches, config.baseline), shape);
+}
+
 bool all_finite(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
 }
@@ -86,15 +100,10 @@ class Trainer {
     if (sample_bytes(reader_, validation_ids_) <= kPieceBytes) validation_ = reader_.read(validation_ids_);
     prepare_task(set);
     check_loss(set);
-    if (config.model != "lano") fail_usage("training", "model.name = \"lano\"", fmt::format("\"{}\"", config.model));
-    LanoShape shape = lano_shape(config.lano, set, survey_.spacing, survey_.spacing.empty() ? std::vector<double>{} : survey_.origin);
-    if (!shape.order_box.empty()) shape.order_box = survey_.box;
-    if (!shape.reference_box.empty()) shape.reference_box = survey_.network_box;
-    if (survey_.median_points > 0) shape.points = survey_.median_points;
-    model_ = make_model(to_json(config.lano, shape), static_cast<std::uint64_t>(config.seed));
+    model_ = make_model(architecture_for(config, set, survey_), static_cast<std::uint64_t>(config.seed));
     model_->use_engine(config.engine);
     for (const double agents : config.agents_range) model_->use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
-    model_->use_agents(config.lano.agents);
+    if (config.model == "lano") model_->use_agents(config.lano.agents);
     learner_ = std::make_unique<Learner>(config, model_, survey_.normaliser.output, FieldLoss(config.loss, set.shape, survey_.spacing));
     feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser, model_->order_box());
     const std::int64_t items_a_step = config.batch * config.accumulate;

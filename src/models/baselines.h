@@ -1,0 +1,13 @@
+// The operators LANO is compared with, one file each; their equations stand there, costs and sources in docs/models.md.
+#pragma once
+
+#include <memory>
+
+#include "core/baseline_config.h"
+#include "models/operator_model.h"
+
+namespace lano {
+
+std::shared_ptr<OperatorModel> make_transolver(const BaselineConfig& config, const LanoShape& shape);
+
+}  // namespace lano

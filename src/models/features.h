@@ -1,0 +1,16 @@
+// What models see of a point besides its input fields: position features and the embedding of time. Shared by LANO and the baselines.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "core/lano_config.h"
+
+namespace lano {
+
+// Coordinates [B,N,dx] as they are, or distances to the nodes of the reference grid in `shape.reference_box`: [B,N,8^dx].
+torch::Tensor position_features(Position position, const LanoShape& shape, const torch::Tensor& coordinates);
+
+// sin and cos of tau w_k, w_k = 10000^(-k / (C/2)), k < C/2, where tau counts time steps since the first output: [B] -> [B,C].
+torch::Tensor time_waves(const LanoShape& shape, const torch::Tensor& time, std::int64_t width, torch::TensorOptions options);
+
+}  // namespace lano

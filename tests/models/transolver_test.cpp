@@ -1,0 +1,21 @@
+#include "parity.h"
+
+namespace lano {
+namespace {
+
+std::string theirs(const std::string& name) {
+  // The last of two blocks holds the decoder there.
+  return renamed(name, {{"encoder1", "preprocess.linear_pre.0"}, {"encoder2", "preprocess.linear_post"}, {"decoder", "blocks.1.mlp2"},
+                        {"norm1", "ln_1"}, {"norm2", "ln_2"}, {"norm.", "blocks.1.ln_3."}, {"ffn1", "mlp.linear_pre.0"}, {"ffn2", "mlp.linear_post"},
+                        {"attention.", "Attn."}, {"Attn.x.", "Attn.in_project_x."}, {"Attn.y.", "Attn.in_project_fx."},
+                        {"Attn.slice.", "Attn.in_project_slice."}, {"Attn.q.", "Attn.to_q."}, {"Attn.k.", "Attn.to_k."},
+                        {"Attn.v.", "Attn.to_v."}, {"Attn.out.", "Attn.to_out.0."}});
+}
+
+TEST(Transolver, GivesTheNumbersOfAPublicImplementation) {
+  expect_parity({.file = "Transolver_structured_2D", .model = "transolver", .theirs = theirs});
+  expect_parity({.file = "Transolver_unstructured", .model = "transolver", .theirs = theirs});
+}
+
+}  // namespace
+}  // namespace lano
