@@ -142,6 +142,8 @@ double difference(Problem& p, Work work, int threads) {
   return ((fused - composite).abs().max() / composite.abs().max()).item<double>();
 }
 
+}  // namespace
+
 std::int64_t resident_high_water() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -153,8 +155,6 @@ std::int64_t resident_high_water() {
   }
   fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
 }
-
-}  // namespace
 
 std::vector<std::string> case_names() { return {"elasticity", "darcy", "airfoil", "pipe"}; }
 
