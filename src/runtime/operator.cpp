@@ -101,17 +101,7 @@ Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape, false);
   p.used_patches = patches_for(p.config, p.shape, p.config.agents);
-  if (p.config.position == Position::reference) {
-    const auto nodes = static_cast<std::size_t>(position_width(p.config.position, p.shape.dims)), dims = static_cast<std::size_t>(p.shape.dims);
-    for (std::size_t node = 0; node < nodes; ++node) {
-      std::size_t stride = nodes;
-      for (std::size_t a = 0; a < dims; ++a) {
-        stride /= kReferenceNodes;
-        const double share = static_cast<double>(node / stride % kReferenceNodes) / static_cast<double>(kReferenceNodes - 1);
-        p.reference_nodes.push_back(static_cast<float>(p.shape.reference_box[2 * a] + share * (p.shape.reference_box[2 * a + 1] - p.shape.reference_box[2 * a])));
-      }
-    }
-  }
+  if (p.config.position == Position::reference) p.reference_nodes = reference_nodes(p.shape);
 }
 
 Operator::~Operator() = default;
