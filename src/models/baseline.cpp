@@ -1,11 +1,17 @@
 #include "models/baseline.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "core/lano_sizes.h"
 #include "models/features.h"
 
 namespace lano {
+
+std::string axes_text(std::int64_t axes) {
+  return axes == 0 ? "a point cloud" : fmt::format("a grid or mesh of {} ax{}s", axes, axes == 1 ? "i" : "e");
+}
 
 Baseline::Baseline(const BaselineConfig& config, const LanoShape& shape) : config_(config), shape_(shape) {
   if (config_.task == Task::time_conditional) {

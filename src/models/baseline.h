@@ -18,6 +18,9 @@ struct Points {
   Shape mesh;                 // axes of the grid or mesh; empty for clouds
 };
 
+// "a point cloud", "a grid or mesh of 2 axes": for errors of models that do not take every geometry.
+std::string axes_text(std::int64_t axes);
+
 class Baseline : public OperatorModel {
  public:
   torch::Tensor forward(const Batch& batch) final;

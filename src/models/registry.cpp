@@ -12,9 +12,10 @@ namespace {
 
 using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, const LanoShape&);
 
-// Every model but LANO by its name, in the order of the paper's table.
+// Every model but LANO by its name, in the order of the paper's table, then the two of its theory.
 constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
-    {"transolver", make_transolver},
+    {"galerkin", make_galerkin}, {"ht-net", make_ht_net}, {"oformer", make_oformer}, {"gnot", make_gnot}, {"factformer", make_factformer},
+    {"ono", make_ono}, {"transolver", make_transolver}, {"softmax", make_softmax}, {"ano", make_ano},
 };
 
 // LibTorch draws first weights from one generator of the process; it is left as it was found.
