@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
 
 #include "core/error.h"
+#include "core/resident_memory.h"
 #include "core/threads.h"
 #include "kernels/buffer.h"
 #include "kernels/tile_kernels.h"
@@ -140,18 +140,6 @@ double difference(Problem& p, Work work, int threads) {
   make_room(p);
   const torch::Tensor fused = values(true);
   return ((fused - composite).abs().max() / composite.abs().max()).item<double>();
-}
-
-std::int64_t resident_high_water() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word == "VmHWM:") {
-      std::int64_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  }
-  fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ void probe(const Options& o) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bench", "measure the engines on this machine");
+  CLI::App* command = app.add_subcommand("bench", "measure the engines and the operators on this machine");
   command->require_subcommand(1);
   const auto word = [&](const char* name, const char* help, void (*run)(const Options&)) {
     auto o = std::make_shared<Options>();
@@ -136,6 +136,7 @@ void add_bench(CLI::App& app) {
   }
   word("scale", "prediction on grids from 64x64 to 1024x1024", scale);
   word("kernels", "single kernels on one thread, every instruction set", kernel_table);
+  add_bench_cost(*command);
   auto [hidden, o] = word("probe", "peak memory of one call in this process", probe);
   hidden->group("");
   hidden->add_option("--work", o->probe_work);
