@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <functional>
 
 #include "core/error.h"
+#include "core/resident_memory.h"
 #include "core/threads.h"
 #include "kernels/buffer.h"
 #include "kernels/tile_kernels.h"
@@ -143,18 +143,6 @@ double difference(Problem& p, Work work, int threads) {
 }
 
 }  // namespace
-
-std::int64_t resident_high_water() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word == "VmHWM:") {
-      std::int64_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  }
-  fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
-}
 
 std::vector<std::string> case_names() { return {"elasticity", "darcy", "airfoil", "pipe"}; }
 

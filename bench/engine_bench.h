@@ -26,8 +26,6 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
 // Rise of the resident high-water mark over one call in this process, in bytes: to be asked of a fresh one.
 std::int64_t peak_of_this_process(Work work, const BenchCase& bench_case, int threads, bool fused);
 
-std::int64_t resident_high_water();  // of this process, in bytes
-
 // sgemm at 1024^3 by the BLAS of LibTorch, GFLOP/s; median of `rounds`.
 double sgemm_rate(int threads, int rounds);
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "bench/engine_bench.h"
 #include "core/error.h"
-#include "core/threads.h"
+#include "core/resident_memory.h"
 #include "models/operator_model.h"
 #include "runtime/operator.h"
 #include "train/flat_parameters.h"

@@ -128,7 +128,7 @@ void probe(const Options& o) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bench", "measure the engines on this machine");
+  CLI::App* command = app.add_subcommand("bench", "measure the engines and the operators on this machine");
   command->require_subcommand(1);
   const auto word = [&](const char* name, const char* help, void (*run)(const Options&)) {
     auto o = std::make_shared<Options>();
@@ -153,6 +153,7 @@ void add_bench(CLI::App& app) {
     sub->add_option("--geometry", o->geometry, "points or grid")->check(CLI::IsMember({"points", "grid"}))->capture_default_str();
   }
   word("kernels", "single kernels on one thread, every instruction set", kernel_table);
+  add_bench_cost(*command);
   auto [hidden, o] = word("probe", "peak memory of one call in this process", probe);
   hidden->group("");
   hidden->add_option("--work", o->probe_work);

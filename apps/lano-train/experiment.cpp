@@ -7,18 +7,18 @@
 #include "train/ablation.h"
 
 namespace lano::cli {
+namespace {
 
-void add_experiment(CLI::App& app) {
+void add_ablation(CLI::App& experiment) {
   struct Options {
-    std::string what, config, data, out;
-    std::vector<std::string> overrides;
+    std::string data, out;
+    std::vector<std::string> config, overrides;
     std::int64_t seeds = 1;
     int threads = 0;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("experiment", "tables over many trainings: ablation");
-  command->add_option("what", o->what, "ablation")->required()->check(CLI::IsMember({"ablation"}));
-  command->add_option("--config", o->config, "the recipe of the reference, e.g. configs/darcy/smoke.toml");
+  CLI::App* command = experiment.add_subcommand("ablation", "a LANO with one switch changed at a time");
+  command->add_option("--config", o->config, "the recipe of the reference, e.g. configs/darcy/smoke.toml")->take_all();
   command->add_option("--data", o->data, "the dataset file");
   command->add_option("--out", o->out, "the folder of the runs and the table")->required();
   command->add_option("--set", o->overrides, "change one key of the recipe (repeatable)")->take_all();
@@ -30,12 +30,22 @@ void add_experiment(CLI::App& app) {
   command->callback([o] {
     use_threads(o->threads);
     const TrainConfig config = read_recipe(o->config, o->data, o->overrides);
+    if (config.model != "lano") fail_usage("running an ablation", "model.name = \"lano\", whose switches it changes", fmt::format("'{}'", config.model));
     check_train_config(config);
     const InterruptGuard guard;
     const auto rows = run_ablation(config, o->seeds, o->out);
     fmt::print("\n{}\ntable: {}/ablation.md\n", ablation_markdown(rows), o->out);
     leave_if_interrupted();
   });
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("experiment", "tables over many trainings: ablation, table");
+  command->require_subcommand(1);
+  add_ablation(*command);
+  add_table(*command);
 }
 
 }  // namespace lano::cli

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   add_predict(app);
   add_tune(app);
   add_experiment(app);
+  add_pair(app);
   add_bench(app);
   add_system(app);
   return run_at_edge(app, argc, argv);

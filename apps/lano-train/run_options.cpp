@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "core/interrupt.h"
+#include "core/model_catalogue.h"
 #include "core/threads.h"
 #include "models/operator_model.h"
 
@@ -16,13 +17,28 @@ void use_threads(int count) {
   at::set_num_threads(count > 0 ? count : thread_count());
 }
 
-TrainConfig read_recipe(const std::string& file, const std::string& data, const std::vector<std::string>& overrides) {
+namespace {
+
+// No mistake, since one list of changes may serve many models; but to be known.
+void tell_unread(const std::string& name, const std::vector<std::string>& overrides) {
+  const ModelInfo* const model = find_model(name);
+  if (model == nullptr) return;
+  for (const std::string& assignment : overrides) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (!reads_key(*model, key)) fmt::print(stderr, "lano: {} does not read {}: it changes nothing\n", name, key);
+  }
+}
+
+}  // namespace
+
+TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data, const std::vector<std::string>& overrides) {
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
-  if (!file.empty()) schema.load(file);
+  for (const std::string& file : files) schema.load(file);
   if (!data.empty()) config.data = data;
   for (const std::string& assignment : overrides) schema.override_with(assignment);
+  tell_unread(config.model, overrides);
   return config;
 }
 

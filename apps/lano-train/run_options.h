@@ -16,8 +16,8 @@ namespace lano::cli {
 // LibTorch chooses a thread count of its own, and may choose one where OpenMP has more: both follow this.
 void use_threads(int count);  // 0: OMP_NUM_THREADS or all cores
 
-// A TOML file (where given), --data over it, each --set over both.
-TrainConfig read_recipe(const std::string& file, const std::string& data, const std::vector<std::string>& overrides);
+// TOML files one over the other, --data over them, each --set over all. Says on stderr where a --set is none of the model's keys.
+TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data, const std::vector<std::string>& overrides);
 
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
 void choose_agents(OperatorModel& model, std::int64_t agents);

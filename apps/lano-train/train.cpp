@@ -16,8 +16,8 @@ namespace lano::cli {
 namespace {
 
 struct Options {
-  std::string config, data, out = "runs/latest";
-  std::vector<std::string> overrides;
+  std::string data, out = "runs/latest";
+  std::vector<std::string> config, overrides;
   std::string run;  // of --resume
   bool resume = false, keys = false;
   std::int64_t stop_after = 0, seeds = 0;
@@ -67,7 +67,7 @@ void run(const Options& o) {
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none", "name the --out of 'lano train', or give the command that began it again");
   }
-  const TrainConfig config = read_recipe(o.resume && o.config.empty() ? own_recipe.string() : o.config, o.data, o.overrides);
+  const TrainConfig config = read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
   const InterruptGuard guard;
   if (group) return train_seeds(o, config);
   const bool holds_group = is_seed_group(folder);
@@ -96,7 +96,7 @@ void run(const Options& o) {
 void add_train(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
-  command->add_option("--config", o->config, "a TOML recipe, e.g. configs/darcy/laptop.toml");
+  command->add_option("--config", o->config, "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
@@ -106,7 +106,8 @@ void add_train(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
-  command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50");
+  command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
+                  "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data darcy.h5 --out runs/transolver");
   command->callback([o, resume] {
     o->resume = resume->count() > 0;
     run(*o);

@@ -3,21 +3,23 @@
 #include <fmt/format.h>
 
 #include "command.h"
+#include "core/error.h"
 #include "core/interrupt.h"
+#include "core/model_catalogue.h"
 #include "run_options.h"
 
 namespace lano::cli {
 
 void add_tune(CLI::App& app) {
   struct Options {
-    std::string config, data, out;
-    std::vector<std::string> overrides, vary;
+    std::string data, out;
+    std::vector<std::string> config, overrides, vary;
     TunePlan plan;
     int threads = 0;
   };
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("tune", "search for good values of some keys, judged by validation");
-  command->add_option("--config", o->config, "the base recipe, e.g. configs/darcy/laptop.toml");
+  command->add_option("--config", o->config, "the base recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command->add_option("--out", o->out, "the folder of the trials and the table")->required();
   command->add_option("--set", o->overrides, "change one key of the recipe (repeatable)")->take_all();
@@ -33,7 +35,14 @@ void add_tune(CLI::App& app) {
   command->callback([o] {
     use_threads(o->threads);
     o->plan.base = read_recipe(o->config, o->data, o->overrides);
-    for (const std::string& text : o->vary) o->plan.vary.push_back(parse_vary(text));
+    const ModelInfo* const model = find_model(o->plan.base.model);
+    for (const std::string& text : o->vary) {
+      o->plan.vary.push_back(parse_vary(text));
+      const std::string& key = o->plan.vary.back().name;
+      if (model != nullptr && !reads_key(*model, key)) {
+        fail_usage(fmt::format("reading --vary {}", text), fmt::format("a key that {} reads", model->name), fmt::format("'{}'", key), fmt::format("it reads model: {}", model->keys));
+      }
+    }
     const InterruptGuard guard;
     const TuneResult result = run_tune(o->plan, o->out);
     fmt::print("\n{}\ntable: {}/tune.md\n", tune_markdown(o->plan, result.trials), o->out);

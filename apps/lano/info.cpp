@@ -7,10 +7,12 @@
 #include "command.h"
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/model_catalogue.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "data/dataset.h"
 #include "kernels/tile_kernels.h"
+#include "report/run_list.h"
 #include "report/sheet.h"
 #include "runtime/model_file.h"
 
@@ -82,6 +84,22 @@ void print_model(const std::string& path) {
   fmt::print("  provenance   {}\n", model.provenance.dump());
 }
 
+std::string count_text(std::int64_t count) { return count < 0 ? "?" : count == 0 ? "-" : grouped_digits(count); }
+
+void print_models() {
+  const std::string line = "{:<11} {:<11} {:>11} {:>11}  {:<17} {:<25} {}\n";
+  fmt::print(fmt::runtime(line), "model", "family", "parameters", "on points", "geometries", "cost of a layer", "paper");
+  for (const ModelInfo& m : model_catalogue()) {
+    std::string geometries;
+    for (const auto& [takes, name] : {std::pair(m.grid, "grid"), std::pair(m.mesh, "mesh"), std::pair(m.points, "points")}) {
+      if (takes) geometries += fmt::format("{}{}", geometries.empty() ? "" : " ", name);
+    }
+    fmt::print(fmt::runtime(line), m.name, m.family, count_text(m.grid_parameters), count_text(m.points_parameters), geometries, m.cost, m.paper);
+  }
+  fmt::print("\nParameters at 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes; one input channel; on an {0}x{0} grid, and on points.\n"
+             "N points, C width, H heads, M agents, G slices, K modes and n points along an axis. Train one with 'lano train --set model.name=NAME'.\n", kStandardSide);
+}
+
 void print_system() {
   fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
   std::string available;
@@ -109,7 +127,7 @@ void print_system() {
 void add_info(CLI::App& app) {
   struct Options {
     std::string file;
-    bool system = false, draw = false;
+    bool system = false, models = false, draw = false;
     std::string plot;
     std::vector<std::int64_t> samples;
   };
@@ -120,11 +138,13 @@ void add_info(CLI::App& app) {
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_option("--sample", options->samples, "with --plot: these samples (repeatable); default a few of each split");
   command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
+  command->add_flag("--models", options->models, "every operator: parameters at the standard size, cost, geometries, source");
   command->footer("Example: lano info darcy.h5 --plot");
   command->callback([options] {
     if (options->system) print_system();
+    if (options->models) print_models();
     if (options->file.empty()) {
-      if (!options->system) fail_usage("lano info", "a file or --system", "neither", "see 'lano info --help'");
+      if (!options->system && !options->models) fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
     } else {

@@ -27,9 +27,9 @@ int main(int argc, char** argv) {
   // Listed here, done by lano-train.
   app.add_subcommand("train", "train an operator on a dataset");
   app.add_subcommand("eval", "judge a model on a dataset");
-  app.add_subcommand("bench", "measure the engines on this machine");
+  app.add_subcommand("bench", "measure the engines and the operators on this machine");
   app.add_subcommand("tune", "search for good values of some keys, judged by validation");
-  app.add_subcommand("experiment", "tables over many trainings: ablation");
+  app.add_subcommand("experiment", "tables over many trainings: ablation, table");
   add_report(app);
   add_runs(app);
   std::vector<std::string> words;

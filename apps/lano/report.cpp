@@ -7,6 +7,7 @@
 #include "command.h"
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/model_catalogue.h"
 #include "core/progress.h"
 #include "core/version.h"
 #include "picked_samples.h"
@@ -61,7 +62,9 @@ void fill(const json& evaluation, ReportContent& content) {
                                                          averaged ? ", averaged over the steps before (EMA)" : "")});
   content.note = evaluation.value("selection_text", "");
   content.summary.push_back({"Training samples", fmt::format("{} (and {} for validation)", whole("train_samples"), whole("validation_samples"))});
-  content.title = fmt::format("LANO on {}", evaluation.at("set").get<std::string>());
+  const std::string model = evaluation.value("model", "lano");
+  content.title = fmt::format("{} on {}", model_label(model), evaluation.at("set").get<std::string>());
+  if (model != "lano") content.subtitle = "Report of a training run";
 }
 
 void write_page(const fs::path& target, const std::string& page) {

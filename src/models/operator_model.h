@@ -42,6 +42,11 @@ std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, st
 
 std::vector<std::string> model_names();
 
+// Adds an operator of a program's own to the registry: trained, stored and judged like the others. Not beside other threads.
+struct BaselineConfig;
+using MakeModel = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, const LanoShape&);
+void register_model(const std::string& name, MakeModel make);
+
 std::int64_t parameter_count(const OperatorModel& model);
 
 }  // namespace lano

@@ -10,16 +10,19 @@ namespace lano {
 
 namespace {
 
-using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, const LanoShape&);
-
 // Every model but LANO by its name, in the order of the paper's table, then the two of its theory.
-constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
+constexpr std::pair<const char*, MakeModel> kBaselines[] = {
     {"galerkin", make_galerkin}, {"ht-net", make_ht_net}, {"oformer", make_oformer}, {"gnot", make_gnot}, {"factformer", make_factformer},
     {"ono", make_ono}, {"transolver", make_transolver}, {"softmax", make_softmax}, {"ano", make_ano},
 };
 
+std::vector<std::pair<std::string, MakeModel>>& registered() {
+  static std::vector<std::pair<std::string, MakeModel>> models;
+  return models;
+}
+
 // LibTorch draws first weights from one generator of the process; it is left as it was found.
-std::shared_ptr<OperatorModel> make_seeded(MakeBaseline make, const nlohmann::json& architecture, std::uint64_t seed) {
+std::shared_ptr<OperatorModel> make_seeded(MakeModel make, const nlohmann::json& architecture, std::uint64_t seed) {
   BaselineConfig config;
   LanoShape shape;
   baseline_from_json(architecture, config, shape);
@@ -36,13 +39,24 @@ std::shared_ptr<OperatorModel> make_seeded(MakeBaseline make, const nlohmann::js
 std::vector<std::string> model_names() {
   std::vector<std::string> names{"lano"};
   for (const auto& [name, make] : kBaselines) names.push_back(name);
+  for (const auto& [name, make] : registered()) names.push_back(name);
   return names;
+}
+
+void register_model(const std::string& name, MakeModel make) {
+  for (const std::string& known : model_names()) {
+    if (name == known) fail("registering a model", "a new name", fmt::format("'{}'", name));
+  }
+  registered().emplace_back(name, make);
 }
 
 std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, std::uint64_t seed) {
   const std::string name = architecture.is_object() ? architecture.value("name", "") : "";
   if (name == "lano") return std::make_shared<Lano>(architecture, seed);
   for (const auto& [known, make] : kBaselines) {
+    if (name == known) return make_seeded(make, architecture, seed);
+  }
+  for (const auto& [known, make] : registered()) {
     if (name == known) return make_seeded(make, architecture, seed);
   }
   fail_usage("making a model", fmt::format("one of: {}", fmt::join(model_names(), ", ")), fmt::format("'{}'", name),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/model_catalogue.h"
 #include "core/progress.h"
 #include "report/html_parts.h"
 #include "report/picture.h"
@@ -82,12 +83,6 @@ std::string render_differences(const std::vector<RunSummary>& runs) {
   return html + "</table></div>";
 }
 
-std::vector<float> absolute_error(const std::vector<float>& prediction, const std::vector<float>& truth) {
-  std::vector<float> error(truth.size());
-  for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
-  return error;
-}
-
 // Errors share one scale over the runs, so that a darker picture is a better one; fields share theirs where the runs
 // show the same sample.
 std::string render_samples(const ComparisonContent& content) {
@@ -135,6 +130,16 @@ std::set<std::string> sets_of(const std::vector<RunSummary>& runs) {
     if (!run.set.empty()) sets.insert(run.set);
   }
   return sets;
+}
+
+// The operator all runs share, "Operators" where there are several.
+std::string operator_of(const std::vector<RunSummary>& runs) {
+  std::set<std::string> names;
+  for (const RunSummary& run : runs) {
+    const auto at = run.config.find("model.name");
+    names.insert(at == run.config.end() ? "lano" : at->second);
+  }
+  return names.size() > 1 ? "Operators" : names.empty() ? "LANO" : model_label(*names.begin());
 }
 
 LabelledValues group_cards(const RunCollection& found) {
@@ -194,12 +199,14 @@ std::string render_comparison(const ComparisonContent& content) {
                            return group_of(run, found.groups) == 0;
                          });
   const std::string what = one_group ? fmt::format("{} seeds", found.runs.size()) : fmt::format("{} runs", found.runs.size());
-  std::string subtitle = "Linear Attention Neural Operator: comparison of training runs";
+  const std::string what_kind = operator_of(found.runs);
+  const std::string opening = what_kind == "LANO" ? "Linear Attention Neural Operator: " : "";
+  std::string subtitle = opening + "comparison of training runs";
   if (one_group) {
-    subtitle = fmt::format("Linear Attention Neural Operator: {}, trained with {} seeds{}", run_name(found.groups[0].folder), found.runs.size(),
+    subtitle = fmt::format("{}{}, trained with {} seeds{}", opening, run_name(found.groups[0].folder), found.runs.size(),
                            found.groups[0].selection.empty() ? "" : "; weights kept: " + found.groups[0].selection);
   }
-  std::string html = page_opening(one_set ? fmt::format("LANO on {}: {}", *sets.begin(), what) : fmt::format("LANO: {}", what), subtitle);
+  std::string html = page_opening(one_set ? fmt::format("{} on {}: {}", what_kind, *sets.begin(), what) : fmt::format("{}: {}", what_kind, what), subtitle);
   html += render_cards(one_group ? group_cards(found) : comparison_cards(found));
   if (sets.size() > 1) html += "<p class=\"quiet\">The runs are on different sets: their errors do not compare.</p>";
   html += "<section class=\"panel wide-panel\"><h2>Learning curves</h2>" +

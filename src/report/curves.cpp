@@ -43,18 +43,32 @@ std::string x_ticks(ChartSize size, double low, double high, double least_step, 
   return out;
 }
 
-bool drawable(double x, double y) { return std::isfinite(x) && std::isfinite(y) && y > 0; }
+// 1, 2 and 5 times powers of ten between two logarithms.
+std::vector<double> log_ticks(double low, double high) {
+  std::vector<double> ticks;
+  for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high)); ++decade) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double tick = factor * std::pow(10, decade);
+      if (std::log10(tick) >= low && std::log10(tick) <= high) ticks.push_back(tick);
+    }
+  }
+  return ticks;
+}
+
+bool drawable(double x, double y, bool logarithmic_x = false) { return std::isfinite(x) && std::isfinite(y) && y > 0 && (x > 0 || !logarithmic_x); }
 
 }  // namespace
 
 std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_label, const std::string& y_label,
                         ChartSize size, bool legend) {
+  const bool log_x = size.logarithmic_x;
+  const auto place = [&](double x) { return log_x ? std::log10(x) : x; };
   double x_low = 1e300, x_high = -1e300, y_low = 1e300, y_high = -1e300;
   for (const Curve& curve : curves) {
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      if (!drawable(curve.x[i], curve.y[i])) continue;
-      x_low = std::min(x_low, curve.x[i]);
-      x_high = std::max(x_high, curve.x[i]);
+      if (!drawable(curve.x[i], curve.y[i], log_x)) continue;
+      x_low = std::min(x_low, place(curve.x[i]));
+      x_high = std::max(x_high, place(curve.x[i]));
       y_low = std::min(y_low, std::log10(curve.y[i]));
       y_high = std::max(y_high, std::log10(curve.y[i]));
     }
@@ -64,25 +78,25 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
   const double margin = std::max(0.05, 0.05 * (y_high - y_low));
   y_low -= margin;
   y_high += margin;
-  const auto to_x = [&](double x) { return kLeft + (x - x_low) / (x_high - x_low) * plot_width(size); };
+  const auto to_x = [&](double x) { return kLeft + (place(x) - x_low) / (x_high - x_low) * plot_width(size); };
   const auto to_y = [&](double y) { return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * plot_height(size); };
-  std::string svg = frame(size, x_label, y_label) + x_ticks(size, x_low, x_high, 1, to_x);
-  for (int decade = static_cast<int>(std::floor(y_low)); decade <= static_cast<int>(std::ceil(y_high)); ++decade) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double tick = factor * std::pow(10, decade);
-      if (std::log10(tick) < y_low || std::log10(tick) > y_high) continue;
-      svg += fmt::format(
-          "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"grid\"/>"
-          "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\" class=\"tick\">{5:.3g}</text>",
-          kLeft, kLeft + plot_width(size), to_y(tick), kLeft - 6, to_y(tick) + 4, tick);
-    }
+  std::string svg = frame(size, x_label, y_label);
+  if (!log_x) svg += x_ticks(size, x_low, x_high, 1, to_x);
+  for (const double tick : log_x ? log_ticks(x_low, x_high) : std::vector<double>()) {
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"tick\">{:g}</text>", to_x(tick), kTop + plot_height(size) + 15, tick);
+  }
+  for (const double tick : log_ticks(y_low, y_high)) {
+    svg += fmt::format(
+        "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"grid\"/>"
+        "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\" class=\"tick\">{5:.3g}</text>",
+        kLeft, kLeft + plot_width(size), to_y(tick), kLeft - 6, to_y(tick) + 4, tick);
   }
   double legend_y = kTop + 18;
   for (const Curve& curve : curves) {
     std::string points;
     std::size_t count = 0, last = 0;
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
-      if (!drawable(curve.x[i], curve.y[i])) continue;
+      if (!drawable(curve.x[i], curve.y[i], log_x)) continue;
       points += fmt::format("{:.1f},{:.1f} ", to_x(curve.x[i]), to_y(curve.y[i]));
       ++count;
       last = i;
@@ -96,10 +110,12 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
                        curve.faint ? " stroke-width=\"1\" stroke-opacity=\"0.5\"" : " stroke-width=\"2\"",
                        curve.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", curve.dash), escaped(curve.name));
     if (!legend) continue;
+    // Curves over epochs fall to the right, those over logarithms rise: the names stand where the curves are not.
+    const double key = log_x ? kLeft + 10 : size.width - kRight - 32;
     svg += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"/>"
-        "<text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">{6}</text>",
-        size.width - kRight - 32, size.width - kRight - 10, legend_y - 4, curve.colour, size.width - kRight - 38, legend_y, escaped(curve.name));
+        "<text x=\"{4}\" y=\"{5}\" text-anchor=\"{6}\">{7}</text>",
+        key, key + 22, legend_y - 4, curve.colour, log_x ? key + 28 : key - 6, legend_y, log_x ? "start" : "end", escaped(curve.name));
     legend_y += 18;
   }
   return svg + "</svg>";

@@ -1,4 +1,4 @@
-// A line chart as inline SVG: several named curves over counted x (epochs, frames), y on a logarithmic scale, axis labels and ticks.
+// A line chart as inline SVG: several named curves over counted x (epochs, frames) or logarithmic x, y on a logarithmic scale, axis labels and ticks.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct Curve {
 
 struct ChartSize {
   double width = 560, height = 280;
+  bool logarithmic_x = false;
 };
 
 // With `legend` the names stand in the chart; they are shown on hovering anyway.

@@ -32,6 +32,7 @@ details{margin-top:16px}summary{cursor:pointer;color:var(--accent)}pre{overflow:
 .runs th{color:var(--quiet);font-weight:600;font-size:12.5px;vertical-align:bottom}.runs td:first-child{color:var(--ink)}.runs .group td{font-weight:650;background:#fbfcfd}.runs .member td:first-child{padding-left:18px}
 .runs.wide td:first-child{color:var(--quiet)}.mark{display:inline-block;width:26px;height:10px;margin-right:7px;vertical-align:middle}
 .legend{display:flex;flex-wrap:wrap;gap:4px 22px;margin-top:10px}.legend span{white-space:nowrap}.three{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:18px;margin-bottom:18px}
+.five{display:grid;grid-template-columns:repeat(5,minmax(0,1fr));gap:12px;margin-bottom:18px}@media(max-width:1000px){.five{grid-template-columns:repeat(2,minmax(0,1fr))}}
 .wide-panel{margin:16px 0}h3{font-size:15px;margin:14px 0 8px}h3 .quiet{font-weight:400;margin-left:6px}
 footer{margin-top:28px;color:var(--quiet);font-size:13px}
 )";
@@ -96,6 +97,12 @@ std::pair<double, double> value_range(const std::vector<float>& a, const std::ve
     }
   }
   return {low, high};
+}
+
+std::vector<float> absolute_error(const std::vector<float>& prediction, const std::vector<float>& truth) {
+  std::vector<float> error(truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
+  return error;
 }
 
 std::string field_figure(const std::string& caption, const std::string& note, const SetDescription& set,

@@ -21,6 +21,8 @@ std::string render_table(const LabelledValues& rows);
 // The least and greatest of both; {1e300, -1e300} of nothing.
 std::pair<double, double> value_range(const std::vector<float>& a, const std::vector<float>& b = {});
 
+std::vector<float> absolute_error(const std::vector<float>& prediction, const std::vector<float>& truth);
+
 // A picture of values [N] at coordinates [N, dx] with its colour bar.
 std::string field_figure(const std::string& caption, const std::string& note, const SetDescription& set,
                          const std::vector<float>& coordinates, const std::vector<float>& values,

@@ -38,7 +38,7 @@ std::string render_sample(const SetDescription& set, const ReportSample& sample)
 }  // namespace
 
 std::string render_report(const ReportContent& r) {
-  std::string html = page_opening(r.title, "Linear Attention Neural Operator: report of a training run") + render_cards(r.headline);
+  std::string html = page_opening(r.title, r.subtitle) + render_cards(r.headline);
   if (!r.note.empty()) html += fmt::format("<p class=\"quiet\">{}</p>", escaped(r.note));
   html += "<div class=\"two\">";
   html += "<section class=\"panel\"><h2>Learning curves</h2>" + draw_curves(r.curves, "epoch", "relative error") + "</section>";

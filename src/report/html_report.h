@@ -22,7 +22,7 @@ struct ReportSample {
 };
 
 struct ReportContent {
-  std::string title;
+  std::string title, subtitle = "Linear Attention Neural Operator: report of a training run";
   std::vector<std::pair<std::string, std::string>> headline;  // the few large numbers: label, value
   std::string note;                                           // a sentence under them; may be empty
   std::vector<std::pair<std::string, std::string>> summary;   // the table

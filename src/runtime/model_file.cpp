@@ -12,7 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kCoordinates = "set.coordinates";  // stored among the tensors, but no parameter
+// Stored among the tensors, but no parameters.
+constexpr const char* kCoordinates = "set.coordinates";
+constexpr std::string_view kBuffers = "buffers.";  // opens the names of running statistics
 
 }  // namespace
 
@@ -73,6 +75,12 @@ ModelFile read_model_file(const std::filesystem::path& path) {
     }
   }
   if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
+  for (auto at = file.tensors.begin(); at != file.tensors.end();) {
+    const auto here = at++;
+    if (!here->first.starts_with(kBuffers)) continue;
+    auto node = file.tensors.extract(here);
+    model.buffers[node.key().substr(kBuffers.size())] = std::move(node.mapped());
+  }
   model.weights = std::move(file.tensors);
   return model;
 }
@@ -86,6 +94,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
                    {"normaliser", to_json(model.normaliser).dump()},
                    {"provenance", model.provenance.dump()}};
   file.tensors = model.weights;
+  for (const auto& [name, tensor] : model.buffers) file.tensors[std::string(kBuffers) + name] = tensor;
   if (!model.coordinates.empty()) {
     file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
   }

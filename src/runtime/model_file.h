@@ -23,8 +23,9 @@ struct ModelFile {
   Normaliser normaliser;
   nlohmann::json provenance;         // recipe, seed, epochs, selection, validation error
   std::map<std::string, Tensor> weights;
+  std::map<std::string, Tensor> buffers;  // running statistics of models that have some; no parameters
 
-  std::int64_t parameter_count() const;
+  std::int64_t parameter_count() const;  // of the weights
 };
 
 ModelFile read_model_file(const std::filesystem::path& path);

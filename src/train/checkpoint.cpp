@@ -44,7 +44,8 @@ std::string checksum(const std::string& state, const std::map<std::string, Tenso
 std::vector<std::pair<const char*, std::vector<float> Checkpoint::*>> arrays() {
   return {{"weights", &Checkpoint::weights},           {"average", &Checkpoint::average},
           {"best_weights", &Checkpoint::best_weights}, {"first_moment", &Checkpoint::first_moment},
-          {"second_moment", &Checkpoint::second_moment}};
+          {"second_moment", &Checkpoint::second_moment}, {"buffers", &Checkpoint::buffers},
+          {"best_buffers", &Checkpoint::best_buffers}};
 }
 
 }  // namespace
@@ -94,7 +95,10 @@ Checkpoint read_checkpoint(const fs::path& path) {
     for (const json& row : state.at("history")) {
       c.history.push_back({row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
     }
-    for (const auto& [name, array] : arrays()) c.*array = std::move(file.tensors.at(name).values);
+    for (const auto& [name, array] : arrays()) {
+      const bool later = std::string_view(name).ends_with("buffers");  // not in states of earlier builds, whose models had none
+      if (!later || file.tensors.contains(name)) c.*array = std::move(file.tensors.at(name).values);
+    }
   } catch (const std::exception& error) {
     fail(doing, "a whole training state", error.what());
   }

@@ -30,6 +30,7 @@ struct Checkpoint {
   std::int64_t threads = 0;                          // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
+  std::vector<float> buffers, best_buffers;          // running statistics now and beside the best weights; empty for models without
 };
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);

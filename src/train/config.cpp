@@ -16,6 +16,7 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   bind_lano_config(schema, c.lano);
   bind_baseline_config(schema, c.baseline);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
+  schema.bind("train.epoch_samples", c.epoch_samples, "an epoch is so many samples (of time-dependent sets: starts), drawn anew each time; 0 for all");
   schema.bind("train.batch", c.batch, "samples a step");
   schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");
   schema.bind("train.seed", c.seed, "of weights and shuffling");
@@ -75,6 +76,7 @@ void check_train_config(const TrainConfig& c) {
   };
   require(!c.data.empty(), "a dataset: --data FILE or data.file", "none");
   require(c.epochs >= 1, "train.epochs of at least 1", c.epochs);
+  require(c.epoch_samples >= 0, "train.epoch_samples of at least 0", c.epoch_samples);
   require(c.batch >= 1, "train.batch of at least 1", c.batch);
   require(c.seed >= 0, "train.seed of at least 0", c.seed);
   require(c.clip >= 0, "train.clip of at least 0", c.clip);
@@ -95,6 +97,7 @@ void check_train_config(const TrainConfig& c) {
   const auto& range = c.agents_range;
   require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] && std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
           "train.agents_range = [least, most] in whole numbers", fmt::format("[{}]", fmt::join(range, ", ")));
+  require(range.empty() || c.model == "lano", "model.name = \"lano\" for train.agents_range: other models have no agents", fmt::format("'{}'", c.model));
   require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range", "latent ones");
   require(c.checkpoint_steps >= 0, "checkpoint.steps of at least 0", c.checkpoint_steps);
   require(c.checkpoint_minutes >= 0, "checkpoint.minutes of at least 0", c.checkpoint_minutes);
@@ -110,6 +113,7 @@ void check_train_config(const TrainConfig& c) {
   require(c.optimiser.weight_decay >= 0, "optimiser.weight_decay of at least 0", c.optimiser.weight_decay);
   require(c.optimiser.beta2 > 0 && c.optimiser.beta2 < 1, "optimiser.beta2 in (0, 1)", c.optimiser.beta2);
   check_lano_config(c.lano);
+  if (c.model != "lano") check_baseline_config(baseline_config(c.model, c.lano, c.baseline));
 }
 
 }  // namespace lano

@@ -23,6 +23,7 @@ struct TrainConfig {
   BaselineConfig baseline;                    // what only other models have
   std::int64_t epochs = 500, batch = 4, seed = 0;
   std::int64_t accumulate = 1;                // batches whose gradients make one step
+  std::int64_t epoch_samples = 0;             // an epoch is so many samples, drawn anew each time; 0: all
   ScheduleConfig schedule;
   AdamwConfig optimiser;
   double clip = 0.1;                          // limit of the gradient norm, 0: none

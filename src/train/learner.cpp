@@ -66,8 +66,8 @@ Learner::Step Learner::step(const std::vector<PreparedBatch>& parts, std::int64_
   std::size_t all = 0, place = 0;
   for (const PreparedBatch& part : parts) all += part.items.size();
   for (const PreparedBatch& part : parts) {
-    if (config_.lano.dropout > 0) {
-      // LibTorch draws the masks from its own generator: give each batch a seed of its own, so that a resumed run agrees.
+    if (config_.lano.dropout > 0 || config_.model != "lano") {
+      // LibTorch draws masks from its own generator: give each batch a seed of its own, so that a resumed run agrees.
       RandomStream masks(static_cast<std::uint64_t>(config_.seed), Purpose::dropout, static_cast<std::uint64_t>(steps()), place);
       torch::manual_seed(masks.next());
     }
@@ -92,11 +92,12 @@ Learner::Step Learner::step(const std::vector<PreparedBatch>& parts, std::int64_
   return done;
 }
 
-void Learner::restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& average,
+void Learner::restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& buffers, const std::vector<float>& average,
                       const std::vector<float>& first_moment, const std::vector<float>& second_moment) {
   if (weights.size() != flat_.values().size() || average.size() != average_.size()) {
     fail("resuming a run", std::to_string(flat_.values().size()) + " parameters", std::to_string(weights.size()), "the checkpoint is of another model");
   }
+  load_buffers(*model_, buffers, "resuming a run");
   std::copy(weights.begin(), weights.end(), flat_.values().begin());
   average_ = average;
   optimiser_.restore(steps, first_moment, second_moment);

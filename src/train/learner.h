@@ -18,7 +18,7 @@ class Learner {
 
   struct Step {
     double loss = 0, learning_rate = 0;
-    bool finite = true;  // where not, nothing was changed
+    bool finite = true;  // where not, no weight was changed
   };
   // parts: batches whose gradients make this step together, as one large batch would.
   Step step(const std::vector<PreparedBatch>& parts, std::int64_t total_steps, std::int64_t steps_per_epoch);
@@ -27,8 +27,8 @@ class Learner {
   FlatParameters& parameters() { return flat_; }
   const Adamw& optimiser() const { return optimiser_; }
   const std::vector<float>& average() const { return average_; }  // empty without train.ema
-  void restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& average, const std::vector<float>& first_moment,
-               const std::vector<float>& second_moment);
+  void restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& buffers, const std::vector<float>& average,
+               const std::vector<float>& first_moment, const std::vector<float>& second_moment);
 
  private:
   torch::Tensor loss(const PreparedBatch& part, std::uint64_t place);

@@ -18,7 +18,9 @@ RunOutcome read_outcome(const std::filesystem::path& run) {
     const auto& validation = evaluation.at("validation_l2");
     RunOutcome outcome;
     outcome.parameters = evaluation.at("parameters");
+    outcome.epochs = evaluation.at("epochs");
     outcome.best_epoch = evaluation.at("best_epoch");
+    outcome.training_seconds = evaluation.at("training_seconds");
     outcome.validation_l2 = validation.is_null() ? std::nan("") : validation.get<double>();
     outcome.test_l2 =
         evaluation.contains("test") ? evaluation["test"].at("relative_l2").at("mean").get<double>() : std::nan("");

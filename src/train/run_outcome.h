@@ -12,7 +12,8 @@
 namespace lano {
 
 struct RunOutcome {
-  std::int64_t parameters = 0, best_epoch = 0;
+  std::int64_t parameters = 0, epochs = 0, best_epoch = 0;
+  double training_seconds = 0;            // validation included
   double validation_l2 = 0, test_l2 = 0;  // NaN where the split is missing or was not read
 };
 

@@ -16,6 +16,7 @@ TrainedModel load_trained_model(const std::filesystem::path& path) {
   if (trained.file.architecture.is_object() && trained.file.architecture.value("name", "") == "lano") lano_parts(trained.file, doing);  // before a model of that size is built
   trained.model = make_model(trained.file.architecture, 0);
   load_weights(*trained.model, trained.file.weights, doing);
+  load_buffers(*trained.model, trained.file.buffers, doing);
   trained.model->eval();
   return trained;
 }

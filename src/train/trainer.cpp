@@ -131,10 +131,10 @@ class Trainer {
     }
     Checkpoint& state = found->checkpoint;
     if (state.data != state_.data) fail_usage("resuming a run", state.data, state_.data, "give the path of its dataset with --data, or start a new run");
-    if (state.threads != state_.threads && (config_.engine == Engine::composite || config_.lano.dropout > 0)) {
-      fmt::print(stderr, "lano: this run was begun with --threads {}; with {} the composite path rounds differently\n", state.threads, state_.threads);
+    if (state.threads != state_.threads && (config_.model != "lano" || config_.engine == Engine::composite || config_.lano.dropout > 0)) {
+      fmt::print(stderr, "lano: this run was begun with --threads {}; with {} LibTorch's own operations round differently\n", state.threads, state_.threads);
     }
-    learner_->restore(state.steps, state.weights, state.average, state.first_moment, state.second_moment);
+    learner_->restore(state.steps, state.weights, state.buffers, state.average, state.first_moment, state.second_moment);
     state.config = state_.config;
     state_ = std::move(state);
     saved_ = found->path;
@@ -201,7 +201,6 @@ class Trainer {
     }
   }
 
-  // Frames to start from: steady sets have one, a roll-out needs its steps ahead of it.
   void prepare_task(const SetDescription& set) {
     const auto known = set.time.empty() ? 1 : static_cast<std::int64_t>(set.time.size());
     const std::int64_t frames = config_.frames > 0 ? std::min(config_.frames, known) : known;
@@ -211,7 +210,7 @@ class Trainer {
                  set.time.empty() ? "a steady one" : "a time-dependent one",
                  "set model.task to steady, autoregressive or time_conditional");
     }
-    starts_ = task == Task::autoregressive ? frames - config_.rollout : frames;
+    starts_ = training_starts(config_, set);
     if (starts_ < 1) {
       fail_usage("training", fmt::format("more than {} frames for train.rollout", config_.rollout), std::to_string(frames));
     }
@@ -242,11 +241,12 @@ class Trainer {
     }
   }
 
-  std::int64_t items() const { return static_cast<std::int64_t>(survey_.ids.size()) * starts_; }
+  std::int64_t all_items() const { return static_cast<std::int64_t>(survey_.ids.size()) * starts_; }
+  std::int64_t items() const { return config_.epoch_samples > 0 ? std::min(config_.epoch_samples, all_items()) : all_items(); }  // of an epoch
 
   // The batches of the epoch under way, from the step it stands at: all of one step together.
   std::vector<std::vector<Item>> batches(std::int64_t first_step) const {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(items()));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(all_items()));
     std::iota(order.begin(), order.end(), std::int64_t{0});
     RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle, static_cast<std::uint64_t>(state_.epoch));
     shuffle(order, stream);
@@ -333,6 +333,7 @@ class Trainer {
     if (better) {
       const std::span<const float> values = learner_->parameters().values();
       state_.best_weights = use_average ? learner_->average() : std::vector<float>(values.begin(), values.end());
+      state_.best_buffers = copy_buffers(*model_);  // statistics are running means already: averaged weights take them as they are
       state_.best_is_average = use_average;
       state_.best_validation = error;
       state_.best_epoch = state_.epoch;
@@ -386,10 +387,11 @@ class Trainer {
 
   void save(bool best) {
     state_.weights.assign(learner_->parameters().values().begin(), learner_->parameters().values().end());
+    state_.buffers = copy_buffers(*model_);
     state_.average = learner_->average();
     state_.first_moment = learner_->optimiser().first_moment();
     state_.second_moment = learner_->optimiser().second_moment();
-    if (!all_finite(state_.weights) || !all_finite(state_.average)) fail_not_finite("finite weights after the last step", "NaN or infinity");
+    if (!all_finite(state_.weights) || !all_finite(state_.buffers) || !all_finite(state_.average)) fail_not_finite("finite weights after the last step", "NaN or infinity");
     keeping([&] { saved_ = folder_->checkpoints().save(state_, best); });
     checkpointed_ = Clock::now();
   }
@@ -407,6 +409,7 @@ class Trainer {
                        {"train_samples", survey_.ids.size()},
                        {"validation_l2", number_or_null(state_.best_validation)}};
     file.weights = learner_->parameters().named(state_.best_weights);
+    file.buffers = name_buffers(*model_, state_.best_buffers);
     write_model_file(folder_->model(), file);
   }
 
@@ -433,8 +436,10 @@ class Trainer {
   // The chosen weights meet the test split, once.
   void judge(TrainResult& result) {
     std::copy(state_.best_weights.begin(), state_.best_weights.end(), learner_->parameters().values().begin());
+    load_buffers(*model_, state_.best_buffers, "judging a model");
     model_->eval();
-    json about{{"parameters", result.parameters},
+    json about{{"model", config_.model},
+               {"parameters", result.parameters},
                {"epochs", result.epochs},
                {"best_epoch", result.best_epoch},
                {"selection", config_.selection == Selection::best ? "best on validation" : "last epoch"},
@@ -480,6 +485,12 @@ class Trainer {
 };
 
 }  // namespace
+
+std::int64_t training_starts(const TrainConfig& config, const SetDescription& set) {
+  const auto known = set.time.empty() ? 1 : static_cast<std::int64_t>(set.time.size());
+  const std::int64_t frames = config.frames > 0 ? std::min(config.frames, known) : known;
+  return config.lano.task == Task::autoregressive ? frames - config.rollout : frames;
+}
 
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options) {
   check_train_config(config);

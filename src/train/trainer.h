@@ -32,6 +32,9 @@ struct TrainOptions {
   std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
 };
 
+// Frames of a sample that training starts from: 1 of a steady set; a roll-out needs its steps ahead of it. May be below 1, which is refused.
+std::int64_t training_starts(const TrainConfig& config, const SetDescription& set);
+
 // Stops with a checkpoint after the step in which core/interrupt.h says so.
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options = {});
 

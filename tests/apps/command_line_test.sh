@@ -30,7 +30,8 @@ expect 2 'did you mean .darcy.' "$lano" generate dracy
 expect 2 'stride' "$lano" generate darcy --stride 0 --out x.h5
 expect 2 'required|seed' "$lano" generate darcy --seed -1
 expect 1 'nothing at that path' "$lano" info none.h5
-expect 2 'a file or --system' "$lano" info
+expect 2 'a file or --system or --models' "$lano" info
+expect 0 '^transolver +transformer +3,074,241 +977,089 +grid mesh points' "$lano" info --models
 expect 0 'OpenMP' "$lano" info --system
 expect 0 'kernels +plain' env LANO_SIMD=plain "$lano" info --system
 expect 2 'LANO_SIMD.*plain.*found mmx' env LANO_SIMD=mmx "$lano" info --system
@@ -194,6 +195,52 @@ else
   expect 0 'test relative L2' "$lano" train --data d.h5 --out plain $tiny --set train.engine=composite
   expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
   expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
+  # Another operator on the same road, on a grid and on a cloud; what only a LANO has is said or refused.
+  small="--set model.name=transolver --set model.slices=4 $tiny"
+  expect 0 'transolver does not read model.agents: it changes nothing' "$lano" train --data d.h5 --out other $small
+  expect 0 "model 'transolver', [0-9]+ parameters" "$lano" info other/model.safetensors
+  expect 0 'relative L2 +mean' "$lano" eval other/model.safetensors --data d.h5 --picture other.png
+  expect 0 '4 predictions of \[9, 9\]' "$lano" predict other/model.safetensors --data d.h5 --split test --out other.h5
+  expect 2 'a model with agent tokens, found one without' "$lano" eval other/model.safetensors --data d.h5 --agents 4
+  expect 0 'other +finished +2/2' "$lano" runs .
+  grep -qF 'Transolver on darcy' other/report/index.html || complain "the report of a transolver has another title"
+  expect 0 'report: two.html' "$lano" report run other --out two.html
+  grep -qF 'Operators on darcy: 2 runs' two.html || complain "two operators on one page have another title"
+  expect 2 'other models have no agents' "$lano" train --data d.h5 --out o2 $small --set train.agents_range=[2,4]
+  expect 2 "a key that transolver reads, found 'model.bias'" "$lano" tune --data d.h5 --out o2 $small --vary model.bias=outer,none
+  expect 2 "did you mean 'transolver'" "$lano" train --data d.h5 --out o2 $tiny --set model.name=transolvr
+  expect 2 "model.name = .lano." "$lano" experiment ablation --data d.h5 --out o2 $small
+  [ -e o2 ] && complain "refused trainings left a folder"
+  expect 0 '5 samples' "$lano" generate elasticity --train 4 --test 1 --out cloud.h5
+  expect 0 'test relative L2' "$lano" train --data cloud.h5 --out onpoints $small --set train.selection=last
+  expect 0 '1 predictions' "$lano" predict onpoints/model.safetensors --data cloud.h5 --split test --out cloud.vtu
+  printf '[model]\nlayers = 1\nwidth = 16\n[train]\nepochs = 1\n' > a.toml
+  printf '[model]\nname = "transolver"\nwidth = 8\nheads = 2\n' > b.toml
+  expect 0 'test relative L2' "$lano" train --config a.toml --config b.toml --data d.h5 --out layered
+  grep -q '^width = 8$' layered/config.toml && grep -q '^layers = 1$' layered/config.toml || complain "two --config are not laid one over the other"
+  # Two operators under a budget: killed in the middle, the same command ends with every pair; a second call trains nothing.
+  mkdir sets && cp d.h5 sets/darcy.h5
+  table=(experiment table --preset smoke --models lano,transolver --benchmarks darcy --data sets --minutes 0.05 --threads 1 --out table2)
+  "$lano" "${table[@]}" >/dev/null 2>&1 & job=$!
+  for _ in $(seq 600); do [ -e table2/darcy/lano/seed-0/metrics.csv ] && break; sleep 0.05; done
+  kill -9 $job 2>/dev/null; wait $job 2>/dev/null
+  for _ in $(seq 100); do flock -n table2/darcy/lano/seed-0/lock true 2>/dev/null && break; sleep 0.1; done
+  expect 0 'relative promotion of LANO' "$lano" "${table[@]}"
+  for file in table.md table.csv index.html darcy/transolver/pair.json darcy/lano/seed-0/model.safetensors; do [ -s table2/$file ] || complain "table2/$file is missing"; done
+  [ "$(grep -cE '^darcy,(lano|transolver),[0-9.]+,' table2/table.csv)" = 2 ] || complain "table.csv lacks a pair: $(cat table2/table.csv)"
+  [ "$(grep -o '<figure>' table2/index.html | wc -l)" = 5 ] || complain "the page shows no two operators side by side"
+  before=$(sha256sum table2/darcy/*/seed-0/model.safetensors)
+  expect 0 'Transolver' "$lano" "${table[@]}"
+  [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] || complain "a finished table was trained again"
+  expect 2 'the preset, minutes and --set' "$lano" "${table[@]}" --minutes 1
+  expect 2 "did you mean 'transolver'" "$lano" experiment table --models transolvr --out t3
+  expect 2 "did you mean 'darcy'" "$lano" experiment table --benchmarks dracy --out t3
+  [ -e t3 ] && complain "a refused table left a folder"
+  # Cost against N: two sizes, a plot, one JSON object in the last line.
+  last=$("$lano" bench cost --models lano,transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 1 --threads 1 --out cost --json 2>/dev/null | tail -n 1)
+  for part in '"cells":' '"slopes":' '"model":"transolver"' '"peak_bytes":' '"time":'; do grep -qF "$part" <<<"$last" || complain "bench cost --json lacks $part: $last"; done
+  [ "$(head -c 4 cost/cost.png | tail -c 3)" = PNG ] && [ -s cost/cost.html ] || complain "bench cost drew no plot"
+  expect 0 'left out' "$lano" bench cost --models transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 0.001 --threads 1
   # Kept to the bit through stop and resume.
   expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
   expect 0 'test relative L2' "$lano" train --resume parts

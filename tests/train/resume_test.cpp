@@ -27,27 +27,35 @@ Outcome start(const std::filesystem::path& config, const std::filesystem::path& 
           WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
-class KilledAtRandom : public ::testing::TestWithParam<Engine> {};
+struct Victim {
+  const char *name, *model;
+  Engine engine;
+};
+
+class KilledAtRandom : public ::testing::TestWithParam<Victim> {};
 
 TEST_P(KilledAtRandom, EndsWithTheSameBytes) {
   test::Scratch scratch;
   TrainConfig config = test::tiny(test::darcy(scratch, 28, 2));
-  config.engine = GetParam();
+  config.model = GetParam().model;
+  config.engine = GetParam().engine;
+  const bool lano = config.model == "lano";
   if (config.engine == Engine::composite) config.lano.dropout = 0.1;
   config.epochs = 24;  // of 21 samples: 6 steps each
   config.batch = 2;
   config.accumulate = 2;
   config.ema = 0.95;
   config.augment = Augment::rotations;
-  config.agents_range = {4, 16};
+  if (lano) config.agents_range = {4, 16};
   write_file_atomically(scratch / "whole.toml", to_toml(config));
   ASSERT_TRUE(start(scratch / "whole.toml", scratch / "whole", "whole").finished);
   config.memory_gb = 0;  // read ahead
   config.checkpoint_steps = 2;
   write_file_atomically(scratch / "parts.toml", to_toml(config));
-  RandomStream stream(2026, Purpose::test, config.engine == Engine::fused ? 1 : 2);
-  for (int kill = 0, starts = 0; kill < kKills; ++starts) {
-    ASSERT_LT(starts, 3 * kKills);
+  RandomStream stream(2026, Purpose::test, !lano ? 3 : config.engine == Engine::fused ? 1 : 2);
+  const int kills = lano ? kKills : kKills / 2;
+  for (int kill = 0, starts = 0; kill < kills; ++starts) {
+    ASSERT_LT(starts, 3 * kills);
     // Half of them after a number of steps, half at any moment: in a step, in a write, in validation.
     const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6)) : fmt::format("microseconds {}", 1 + stream.below(20000));
     const Outcome outcome = start(scratch / "parts.toml", scratch / "parts", how);
@@ -65,8 +73,10 @@ TEST_P(KilledAtRandom, EndsWithTheSameBytes) {
   EXPECT_EQ(state("whole/checkpoint").second_moment, state("parts/checkpoint").second_moment);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, KilledAtRandom, ::testing::Values(Engine::fused, Engine::composite),
-                         [](const auto& each) { return each.param == Engine::fused ? "fused" : "composite"; });
+INSTANTIATE_TEST_SUITE_P(Engines, KilledAtRandom,
+                         ::testing::Values(Victim{"fused", "lano", Engine::fused}, Victim{"composite", "lano", Engine::composite},
+                                           Victim{"transolver", "transolver", Engine::composite}),
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace lano

@@ -1,0 +1,139 @@
+#include "bench/cost_bench.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "core/baseline_config.h"
+#include "core/resident_memory.h"
+#include "core/threads.h"
+#include "models/operator_model.h"
+#include "train/adamw.h"
+#include "train/flat_parameters.h"
+#include "train/loss.h"
+
+namespace lano::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One sample on a uniform grid, the model, and a whole step of training where that is the work.
+class CostProblem {
+ public:
+  explicit CostProblem(const CostCase& c) : work_(c.work) {
+    SetDescription set;
+    set.geometry = Geometry::grid;
+    set.shape = {c.side, c.side};
+    set.coordinates.assign(2, {"x", "1"});
+    set.input.assign(1, {"a", "1"});
+    set.output.assign(1, {"u", "1"});
+    set.box = {0, 1, 0, 1};
+    LanoConfig sizes;
+    sizes.layers = c.layers, sizes.width = c.width, sizes.heads = c.heads, sizes.agents = 64;
+    if (c.model != "lano") sizes.pool = Pool::sequence;
+    const double step = 1.0 / static_cast<double>(c.side - 1);
+    const LanoShape shape = lano_shape(sizes, set, {step, step}, {0, 0});
+    model_ = make_model(c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape), 1);
+    torch::manual_seed(1);
+    const std::int64_t n = c.side * c.side;
+    const torch::Tensor line = torch::linspace(0, 1, c.side);
+    batch_.coordinates = torch::stack(torch::meshgrid({line, line}, "ij"), -1).view({1, n, 2}).contiguous();
+    batch_.input = torch::randn({1, n, 1});
+    batch_.mesh = set.shape;
+    batch_.spacing = {step, step};
+    batch_.origin = {0, 0};
+    truth_ = torch::randn({1, n, 1});
+    model_->train(work_ == Work::step);
+    if (work_ == Work::forward) return;
+    flat_ = std::make_unique<FlatParameters>(*model_);
+    optimiser_ = std::make_unique<Adamw>(flat_->values().size(), AdamwConfig{});
+  }
+
+  void run() {
+    if (work_ == Work::forward) {
+      const torch::NoGradGuard no_grad;
+      model_->forward(batch_);
+      return;
+    }
+    flat_->zero_gradients();
+    relative_l2_loss(model_->forward(batch_), truth_).backward();
+    clip_gradients(flat_->gradients(), 0.1);
+    optimiser_->step(flat_->values(), flat_->gradients(), 0.0, 0.9);
+  }
+
+ private:
+  Work work_;
+  std::shared_ptr<OperatorModel> model_;
+  Batch batch_;
+  torch::Tensor truth_;
+  std::unique_ptr<FlatParameters> flat_;
+  std::unique_ptr<Adamw> optimiser_;
+};
+
+double milliseconds_of(CostProblem& problem) {
+  const auto start = Clock::now();
+  problem.run();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+nlohmann::json measure_cost(const CostCase& c, int threads, double seconds) {
+  set_thread_count(threads);
+  CostProblem problem(c);
+  // What a process does once is no memory of the call: a small twin goes first.
+  CostCase small = c;
+  small.side = 16;
+  CostProblem twin(small);
+  twin.run();
+  const std::int64_t before = resident_high_water();
+  const auto start = Clock::now();
+  std::vector<double> ms{milliseconds_of(problem)};
+  const std::int64_t peak = resident_high_water() - before;
+  const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  // The first call also touches its memory for the first time: it counts only where there is time for no other.
+  while (ms.size() < 30 && spent() + ms.back() / 1e3 < seconds) ms.push_back(milliseconds_of(problem));
+  if (ms.size() > 1) ms.erase(ms.begin());
+  std::sort(ms.begin(), ms.end());
+  return {{"ms", ms[ms.size() / 2]}, {"peak_bytes", peak}, {"calls", ms.size()}};
+}
+
+CostCell expected_cost(const std::vector<CostCell>& before, std::int64_t points, bool quadratic) {
+  std::vector<const CostCell*> known;
+  for (const CostCell& cell : before) {
+    if (cell.left_out.empty()) known.push_back(&cell);
+  }
+  CostCell expected;
+  expected.points = points;
+  if (known.empty()) return expected;
+  const CostCell& last = *known.back();
+  const auto growth = [&](double CostCell::*value, double least) {
+    double slope = least;
+    if (known.size() > 1) {
+      const CostCell& one = *known[known.size() - 2];
+      if (one.*value > 0 && last.*value > 0) slope = std::log(last.*value / (one.*value)) / std::log(static_cast<double>(last.points) / static_cast<double>(one.points));
+    }
+    return last.*value * std::pow(static_cast<double>(points) / static_cast<double>(last.points), std::clamp(slope, least, 2.5));
+  };
+  expected.ms = growth(&CostCell::ms, quadratic ? 2 : 1);
+  expected.bytes = growth(&CostCell::bytes, 1);
+  return expected;
+}
+
+double fitted_slope(const std::vector<CostCell>& cells, double CostCell::*value, std::size_t count) {
+  std::vector<std::pair<double, double>> logs;
+  for (const CostCell& cell : cells) {
+    if (cell.left_out.empty() && cell.*value > 0) logs.emplace_back(std::log(static_cast<double>(cell.points)), std::log(cell.*value));
+  }
+  if (logs.size() > count) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(count));
+  if (logs.size() < 2) return std::nan("");
+  double mean_x = 0, mean_y = 0, above = 0, below = 0;
+  for (const auto& [x, y] : logs) mean_x += x / static_cast<double>(logs.size()), mean_y += y / static_cast<double>(logs.size());
+  for (const auto& [x, y] : logs) above += (x - mean_x) * (y - mean_y), below += (x - mean_x) * (x - mean_x);
+  return above / below;
+}
+
+}  // namespace lano::bench

@@ -1,0 +1,68 @@
+#include "core/model_catalogue.h"
+
+#include <algorithm>
+
+namespace lano {
+namespace {
+
+constexpr ModelInfo kModels[] = {
+    {"lano", "LANO", "transformer", "Zhong and Yan 2025", "O(N M C)", true, true, true, 1104513, 1098369,
+     "layers heads width agents ffn_ratio bias dwc agent_tokens pool order position decoder dwc_spacing dropout task"},
+    {"fno", "FNO", "spectral", "Li et al., ICLR 2021", "O(N log N C + K^2 C^2)", true, true, true, 18990977, 28491907,
+     "width modes position task latent_grid"},
+    {"wmt", "WMT", "spectral", "Gupta et al., NeurIPS 2021", "O(N C^2)", true, true, true, 24618, 135020, "layers width wavelets position task latent_grid"},
+    {"u-fno", "U-FNO", "spectral", "Wen et al., Adv. Water Resources 2022", "O(N log N C + N C^2)", true, true, true, 157373057, 166873987,
+     "width modes position task latent_grid"},
+    {"geo-fno", "geo-FNO", "spectral", "Li et al., JMLR 2023", "O(N K^2 C + n^2 log n C)", true, true, true, 28491907, 28491907,
+     "width modes position task latent_grid"},
+    {"u-no", "U-NO", "spectral", "Rahman et al., TMLR 2023", "O(N log N C + K^2 C^2)", true, true, true, 328880661, 338381591,
+     "width modes position task latent_grid"},
+    {"f-fno", "F-FNO", "spectral", "Tran et al., ICLR 2023", "O(N log N C + N C^2)", true, true, true, 6342017, 15842947,
+     "layers width modes position task latent_grid"},
+    {"lsm", "LSM", "spectral", "Wu et al., ICML 2023", "O(N C^2)", true, true, true, 76673153, 86174083, "heads width basis tokens position task latent_grid"},
+    {"galerkin", "Galerkin", "transformer", "Cao, NeurIPS 2021", "O(N C^2 / H)", true, true, true, 1096321, 1096321,
+     "layers heads width ffn_ratio dropout attention position task"},
+    {"ht-net", "HT-Net", "transformer", "Liu et al., JMLR 2024", "O(N C^2)", true, true, false, 1615489, 0, "heads width ffn_ratio dropout window levels position task"},
+    {"oformer", "OFormer", "transformer", "Li et al., TMLR 2023", "O(N C^2 / H)", true, true, true, 1614529, 1614529, "layers heads width ffn_ratio dropout attention position task"},
+    {"gnot", "GNOT", "transformer", "Hao et al., ICML 2023", "O(N C^2 / H)", true, true, true, 4870809, 4870809,
+     "layers heads width ffn_ratio dropout experts position task"},
+    {"factformer", "FactFormer", "transformer", "Li et al., NeurIPS 2023", "O(N n C)", true, true, false, 1767041, 0,
+     "layers heads width ffn_ratio dropout position task"},
+    {"ono", "ONO", "transformer", "Xiao et al., ICML 2024", "O(N C^2 / H)", true, true, true, 1599745, 1599745,
+     "layers heads width ffn_ratio dropout features position task"},
+    {"transolver", "Transolver", "transformer", "Wu et al., ICML 2024", "O(N G C)", true, true, true, 3074241, 977089,
+     "layers heads width ffn_ratio dropout slices position task"},
+    {"deeponet", "DeepONet", "other", "Lu et al., Nature Machine Intelligence 2021", "O(N C^2)", true, true, true, 1024385, 224001, "width position task"},
+    {"softmax", "softmax attention", "transformer", "Vaswani et al., NeurIPS 2017", "O(N^2 C)", true, true, true, 1091201, 1091201,
+     "layers heads width ffn_ratio dropout position task"},
+    {"ano", "ANO", "other", "Lanthaler et al. 2023", "O(N C^2)", true, true, true, 166145, 166145, "layers width dropout position task"},
+};
+
+}  // namespace
+
+std::span<const ModelInfo> model_catalogue() { return kModels; }
+
+const ModelInfo* find_model(std::string_view name) {
+  const auto found = std::find_if(std::begin(kModels), std::end(kModels), [&](const ModelInfo& model) { return model.name == name; });
+  return found == std::end(kModels) ? nullptr : found;
+}
+
+std::string model_label(std::string_view name) {
+  const ModelInfo* const model = find_model(name);
+  return std::string(model == nullptr ? name : model->label);
+}
+
+bool reads_key(const ModelInfo& model, std::string_view key) {
+  constexpr std::string_view kTable = "model.";
+  if (key == "train.engine" || key == "train.agents_range") return model.name == "lano";
+  if (!key.starts_with(kTable) || key == "model.name") return true;
+  key.remove_prefix(kTable.size());
+  for (std::size_t from = 0; from < model.keys.size();) {
+    const std::size_t end = std::min(model.keys.find(' ', from), model.keys.size());
+    if (model.keys.substr(from, end - from) == key) return true;
+    from = end + 1;
+  }
+  return false;
+}
+
+}  // namespace lano

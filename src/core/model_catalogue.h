@@ -1,0 +1,36 @@
+// What there is to know of every operator without building it: family, source, cost, geometries, size, the keys it reads. For
+// `lano info --models`, for messages and for tables; tests hold it against the models themselves.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lano {
+
+struct ModelInfo {
+  std::string_view name;                  // of the registry, model.name
+  std::string_view label;                 // as people write it: "U-FNO"
+  std::string_view family;                // spectral, transformer, other
+  std::string_view paper;
+  std::string_view cost;                  // of a layer: N points, C width, M agents, G slices, K modes an axis, n points an axis of the grid
+  bool grid, mesh, points;                // geometries it takes
+  std::int64_t grid_parameters;           // at the standard size, below; 0: does not take it, -1: not counted
+  std::int64_t points_parameters;
+  std::string_view keys;                  // what it reads under [model], besides name
+};
+
+// The standard size: 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes, the rest by default; two
+// coordinates, one input and one output channel; on an 85x85 grid, and on a cloud.
+inline constexpr std::int64_t kStandardSide = 85;
+
+std::span<const ModelInfo> model_catalogue();        // LANO first, then in the order of the paper's table
+const ModelInfo* find_model(std::string_view name);  // nullptr: not in the catalogue
+std::string model_label(std::string_view name);      // the label, or the name itself where it has none
+
+// Whether `key` ("model.width") says anything to the model; keys of other tables do to every model, but for train.engine and
+// train.agents_range, which are LANO's.
+bool reads_key(const ModelInfo& model, std::string_view key);
+
+}  // namespace lano

@@ -1,0 +1,117 @@
+#include "train/pair_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/atomic_file.h"
+#include "core/interrupt.h"
+#include "core/resident_memory.h"
+#include "data/dataset.h"
+#include "train/run_outcome.h"
+#include "train/trainer.h"
+
+namespace lano {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kLeastSteps = 4, kUntimedSteps = 2;
+
+struct WarmedUp {};  // ends a warm-up that knows enough
+
+double mean(const std::vector<double>& values) { return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+
+}  // namespace
+
+Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double seconds) {
+  TrainConfig warm = config;
+  warm.epochs = 1000000;  // it is ended from within
+  warm.epoch_samples = 0;
+  warm.checkpoint_steps = 0;
+  warm.patience = 0;
+  warm.schedule.kind = ScheduleKind::constant;  // a whole course of the rate in a few steps would throw the weights about
+  warm.schedule.learning_rate *= 1e-3;
+  const DatasetReader reader(config.data);
+  const std::int64_t starts = training_starts(config, reader.description()), samples_a_step = config.batch * config.accumulate;
+  Pace pace;
+  pace.items = static_cast<std::int64_t>(reader.indices(Split::train).size()) * starts;
+  const std::int64_t steps_an_epoch = std::max<std::int64_t>(1, (pace.items + samples_a_step - 1) / samples_a_step);
+  // Means, not medians: other work on the machine takes its share of the budget, too.
+  std::vector<double> first, inside, between;  // steps of the start, of an epoch, and those behind a look at the validation split
+  auto last = Clock::now();
+  const auto begun = last;
+  TrainOptions options;
+  options.test = false;
+  options.after_step = [&](std::int64_t step) {
+    const auto now = Clock::now();
+    const double took = std::chrono::duration<double>(now - last).count();
+    last = now;
+    (step <= kUntimedSteps ? first : (step - 1) % steps_an_epoch == 0 ? between : inside).push_back(took);
+    if (interrupted() || (step >= kLeastSteps && std::chrono::duration<double>(now - begun).count() > seconds)) throw WarmedUp();
+  };
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+  try {
+    train(warm, scratch, options);
+  } catch (const WarmedUp&) {
+  }
+  fs::remove_all(scratch, ignored);
+  pace.step_seconds = inside.empty() ? mean(first) : mean(inside);
+  if (!between.empty()) {
+    pace.validation_seconds = std::max(0.0, mean(between) - pace.step_seconds);
+  } else {  // not reached: a prediction is about a third of a step
+    const auto samples = static_cast<double>(reader.indices(Split::validation).size()) * static_cast<double>(starts);
+    pace.validation_seconds = samples * pace.step_seconds / (3.0 * static_cast<double>(samples_a_step));
+  }
+  return pace;
+}
+
+TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds) {
+  constexpr std::int64_t kManyEpochs = 10;  // beyond these the last whole one is waste enough to fill the budget
+  const std::int64_t samples_a_step = config.batch * config.accumulate;
+  const std::int64_t steps = (pace.items + samples_a_step - 1) / samples_a_step;
+  const double budget = 0.95 * seconds, epoch = static_cast<double>(steps) * pace.step_seconds + pace.validation_seconds;
+  config.epoch_samples = 0;
+  config.epochs = static_cast<std::int64_t>(std::clamp(budget / std::max(epoch, 1e-9), 0.0, 1e6));
+  if (config.epochs >= kManyEpochs) return config;
+  // Few: as many equal ones as fill the budget, each with a part of the samples.
+  config.epochs += 1;
+  const double each = (budget / static_cast<double>(config.epochs) - pace.validation_seconds) / std::max(pace.step_seconds, 1e-9);
+  config.epoch_samples = std::min(pace.items, samples_a_step * std::max<std::int64_t>(1, static_cast<std::int64_t>(each)));
+  return config;
+}
+
+int run_pair_child(const TrainConfig& config, const fs::path& run, const fs::path& result, double measure) {
+  nlohmann::json out;
+  int code = 1;
+  try {
+    if (measure > 0) {
+      const Pace pace = measure_pace(config, run, measure);
+      out = {{"state", "measured"}, {"step_seconds", pace.step_seconds}, {"validation_seconds", pace.validation_seconds}, {"items", pace.items}};
+    } else {
+      TrainOptions options;
+      options.resume = true;
+      out["state"] = train(config, run, options).finished ? "finished" : "stopped";
+    }
+    code = interrupted() ? 130 : 0;
+  } catch (const DivergedError& error) {
+    out = {{"state", "diverged"}, {"sentence", error.what()}};
+  } catch (const UsageError& error) {
+    out = {{"state", "refused"}, {"sentence", error.what()}};
+    code = 2;
+  } catch (const std::exception& error) {
+    out = {{"state", "failed"}, {"sentence", error.what()}};
+  }
+  out["peak_bytes"] = resident_high_water();
+  write_file_atomically(result, out.dump() + "\n");
+  return code;
+}
+
+}  // namespace lano

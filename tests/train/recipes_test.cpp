@@ -1,0 +1,74 @@
+// Every recipe in configs is read, fits the schema, and says nothing to a model that it does not hear.
+#include "train/recipes.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "core/atomic_file.h"
+#include "core/model_catalogue.h"
+#include "scratch.h"
+
+namespace lano {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kBenchmarks{"elasticity", "plasticity", "airfoil", "pipe", "darcy"};
+const std::vector<std::string> kPresets{"paper", "laptop", "smoke"};
+
+TEST(Recipes, EveryModelHasOneForEveryBenchmarkAndPreset) {
+  for (const ModelInfo& model : model_catalogue()) {
+    for (const std::string& benchmark : kBenchmarks) {
+      for (const std::string& preset : kPresets) {
+        const std::string what = fmt::format("{} {} {}", model.name, benchmark, preset);
+        TrainConfig config = read_recipe_files(recipe_files(LANO_CONFIGS, benchmark, std::string(model.name), preset), {});
+        EXPECT_EQ(config.model, model.name) << what;
+        EXPECT_EQ(config.lano.task, benchmark == "plasticity" ? Task::time_conditional : Task::steady) << what;
+        config.data = "set.h5";
+        EXPECT_NO_THROW(check_train_config(config)) << what;
+        if (preset == "paper") EXPECT_EQ(config.epochs, 500) << what;
+      }
+    }
+  }
+}
+
+TEST(Recipes, EveryFileSaysOnlyWhatItsModelReads) {
+  std::set<std::string> seen;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(LANO_CONFIGS) / "models")) {
+    if (entry.path().extension() != ".toml") continue;
+    const std::string name = entry.path().parent_path().filename().string();
+    const ModelInfo* const model = find_model(name);
+    ASSERT_NE(model, nullptr) << entry.path();
+    seen.insert(name);
+    for (const auto& [key, value] : flat_toml(read_file(entry.path(), "r"), "reading")) {
+      EXPECT_TRUE(reads_key(*model, key)) << entry.path() << ": " << key;
+      if (key == "model.name") EXPECT_EQ(value, name) << entry.path();
+    }
+    // A name that no call asks for would never be read.
+    const std::string stem = entry.path().stem().string();
+    bool known = false;
+    for (const std::string& preset : kPresets) {
+      known = known || stem == preset;
+      for (const std::string& benchmark : kBenchmarks) known = known || stem == preset + "-" + benchmark;
+    }
+    EXPECT_TRUE(known) << entry.path();
+  }
+  EXPECT_EQ(seen.size(), model_catalogue().size() - 1);
+}
+
+TEST(Recipes, LaterFilesAndOverridesWin) {
+  const TrainConfig lsm = read_recipe_files(recipe_files(LANO_CONFIGS, "darcy", "lsm", "paper"), {"train.epochs=7"});
+  EXPECT_EQ(lsm.lano.width, 64);    // of paper-darcy.toml, over 32 of its paper.toml, over 128 of the benchmark
+  EXPECT_EQ(lsm.batch, 20);
+  EXPECT_EQ(lsm.epochs, 7);
+  EXPECT_EQ(lsm.lano.layers, 8);
+  const TrainConfig pipe = read_recipe_files(recipe_files(LANO_CONFIGS, "pipe", "lsm", "paper"), {});
+  EXPECT_EQ(pipe.lano.width, 32);
+  EXPECT_EQ(pipe.coordinates, Scaling::channel);
+  EXPECT_ERROR_WITH(recipe_files(LANO_CONFIGS, "darcy", "fnoo", "paper"), "for fnoo");
+  EXPECT_ERROR_WITH(recipe_files(LANO_CONFIGS, "darcy", "fno", "desktop"), "desktop.toml' for darcy");
+}
+
+}  // namespace
+}  // namespace lano
