@@ -17,5 +17,13 @@ std::shared_ptr<OperatorModel> make_ono(const BaselineConfig& config, const Lano
 std::shared_ptr<OperatorModel> make_transolver(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_softmax(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_ano(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_geo_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_f_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_wmt(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_u_no(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_lsm(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_deeponet(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano
