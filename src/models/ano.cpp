@@ -41,6 +41,8 @@ class AveragingOperator : public Baseline {
 
 }  // namespace
 
-std::shared_ptr<OperatorModel> make_ano(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<AveragingOperator>(config, shape); }
+std::shared_ptr<OperatorModel> make_ano(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<AveragingOperator>(config, shape);
+}
 
 }  // namespace lano

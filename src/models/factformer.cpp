@@ -83,7 +83,9 @@ class FactAttention : public nn::Module {
 }  // namespace
 
 std::shared_ptr<OperatorModel> make_factformer(const BaselineConfig& config, const LanoShape& shape) {
-  if (shape.axes == 0) fail_usage("making a FactFormer", "a grid or mesh of one to three axes", axes_text(shape.axes), "choose a model for point clouds");
+  if (shape.axes == 0) {
+    fail_usage("making a FactFormer", "a grid or mesh of one to three axes", axes_text(shape.axes), "choose a model for point clouds");
+  }
   return std::make_shared<PreNormOperator<FactAttention>>(config, shape);
 }
 

@@ -20,8 +20,9 @@ namespace nn = torch::nn;
 class Experts : public nn::Module {
  public:
   explicit Experts(const BaselineConfig& config) {
+    const std::int64_t c = config.width;
     for (std::int64_t e = 0; e < config.experts; ++e) {
-      experts_.push_back(register_module(std::to_string(e), std::make_shared<FeedForward>(config.width, config.ffn_ratio * config.width, config.width)));
+      experts_.push_back(register_module(std::to_string(e), std::make_shared<FeedForward>(c, config.ffn_ratio * c, c)));
     }
   }
 

@@ -1,4 +1,4 @@
-// HT-Net (Liu, Xu, Zhang 2022; HANO in J. Comput. Phys. 2024): attention in windows on a hierarchy of grids, as a V-cycle in the spirit of H-matrices.
+// HT-Net (Liu, Xu, Zhang 2022; HANO in J. Comput. Phys. 2024): attention in windows on a hierarchy of grids, a V-cycle as of H-matrices.
 // Level 1 is the mesh, a cell of level m+1 covers 2 x 2 cells s = 0..3 of level m. Per head, D = C/H:
 //   reduce      q_i^(m+1) = sum_s R_s^(m) q_(i,s)^(m), and so k and v                                  fine to coarse
 //   attend      h_i^(m) = sum_{j in window of i} softmax_j(q_i . k_j / sqrt(D)) v_j                    on every level
@@ -24,7 +24,8 @@ namespace nn = torch::nn;
 
 std::int64_t level_count(const BaselineConfig& config, const Shape& mesh) {
   std::int64_t levels = 1;
-  for (std::int64_t side = *std::max_element(mesh.begin(), mesh.end()); side > config.window && levels < config.levels; side = (side + 1) / 2) ++levels;
+  std::int64_t side = *std::max_element(mesh.begin(), mesh.end());
+  for (; side > config.window && levels < config.levels; side = (side + 1) / 2) ++levels;
   return levels;
 }
 

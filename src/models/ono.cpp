@@ -67,8 +67,8 @@ class OnoBlock : public nn::Module {
     x = x + ffn_->forward(norm2_(x));
     const torch::Tensor p = project_(x);  // [B,N,K]
     const torch::Tensor rows = p.flatten(0, 1);
-    // e R^T = p
-    const torch::Tensor e = torch::linalg_solve_triangular(lower_factor(covariance_of(rows)).t(), rows, /*upper=*/true, /*left=*/false).reshape(p.sizes());
+    const torch::Tensor factor = lower_factor(covariance_of(rows)).t();
+    const torch::Tensor e = torch::linalg_solve_triangular(factor, rows, /*upper=*/true, /*left=*/false).reshape(p.sizes());  // e R^T = p
     y = y + torch::matmul(e * torch::softplus(mu_), torch::matmul(e.transpose(1, 2), y));
     y = out_ ? out_->forward(norm3_(y)) : decoder_(norm3_(y));
   }

@@ -17,6 +17,7 @@ std::string theirs(const std::string& name) {
 TEST(Galerkin, GivesTheNumbersOfAPublicImplementation) {
   expect_parity({.file = "Galerkin_Transformer_structured_2D", .model = "galerkin", .theirs = theirs});
   expect_parity({.file = "Galerkin_Transformer_unstructured", .model = "galerkin", .theirs = theirs});
+  expect_parity({.file = "Galerkin_Transformer_large_weights_unstructured", .model = "galerkin", .theirs = theirs});
 }
 
 TEST(Galerkin, ParameterCounts) {
@@ -40,7 +41,8 @@ TEST(Galerkin, TheFourierTypeIsAKernelOfNormedQueriesAndKeys) {
     const auto normed = [&](const torch::Tensor& z, const std::string& name) {
       return ByHand::normed(ByHand::head(z, h, 2)) * hand[at + name + "_weight"][h] + hand[at + name + "_bias"][h];
     };
-    const torch::Tensor kernel = torch::matmul(normed(hand.linear(x, at + "q"), "norm_q"), normed(hand.linear(y, at + "k"), "norm_k").transpose(1, 2));
+    const torch::Tensor q = normed(hand.linear(x, at + "q"), "norm_q"), k = normed(hand.linear(y, at + "k"), "norm_k");
+    const torch::Tensor kernel = torch::matmul(q, k.transpose(1, 2));
     ASSERT_EQ(kernel.sizes(), (std::vector<std::int64_t>{2, 7, 7}));
     heads.push_back(torch::matmul(kernel / 7, ByHand::head(hand.linear(y, at + "v"), h, 2)));
   }

@@ -18,6 +18,7 @@ std::string theirs(const std::string& name) {
 TEST(Gnot, GivesTheNumbersOfAPublicImplementation) {
   expect_parity({.file = "GNOT_structured_2D", .model = "gnot", .theirs = theirs});
   expect_parity({.file = "GNOT_unstructured", .model = "gnot", .theirs = theirs});
+  expect_parity({.file = "GNOT_large_weights_unstructured", .model = "gnot", .theirs = theirs});
 }
 
 TEST(Gnot, ParameterCounts) {

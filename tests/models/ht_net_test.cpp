@@ -72,7 +72,8 @@ TEST(HtNet, AgreesWithItsEquationsCellByCell) {
         for (std::size_t i = 0; i < h.size() && !coarse.empty(); ++i) {
           for (std::size_t j = 0; j < h[0].size(); ++j) {
             const auto child = static_cast<std::int64_t>(i % 2 * 2 + j % 2);
-            h[i][j] = h[i][j] + torch::matmul(coarse[i / 2][j / 2], hand[at + "decompose"][static_cast<std::int64_t>(m)][head].narrow(1, 6 * child, 6));
+            const torch::Tensor map = hand[at + "decompose"][static_cast<std::int64_t>(m)][head].narrow(1, 6 * child, 6);
+            h[i][j] = h[i][j] + torch::matmul(coarse[i / 2][j / 2], map);
           }
         }
         coarse = h;

@@ -32,8 +32,8 @@ TEST(Rotary, ProductsDependOnDifferencesOfPositionsAlone) {
 }
 
 // Linear attention as the N x N kernel it stands for, in differences of angles: (qa ka + qb kb) cos d + (qa kb - qb ka) sin d a pair.
-torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const torch::Tensor& x, const torch::Tensor& z, const torch::Tensor& coordinates,
-                               LinearAttentionKind kind) {
+torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const torch::Tensor& x, const torch::Tensor& z,
+                               const torch::Tensor& coordinates, LinearAttentionKind kind) {
   const std::int64_t n = z.size(1);
   std::vector<torch::Tensor> heads;
   for (std::int64_t h = 0; h < 2; ++h) {

@@ -64,6 +64,7 @@ inline void expect_parity(const ParityCase& c) {
   const TensorFile file = read_safetensors(std::string(LANO_TEST_FILES) + "/../parity/" + c.file + ".safetensors");
   const nlohmann::json args = nlohmann::json::parse(file.metadata.at("args"));
   LanoShape shape;
+  shape.dims = args.at("space_dim");
   shape.input_channels = 1;
   if (args.at("shapelist").is_null()) {
     shape.axes = 0;

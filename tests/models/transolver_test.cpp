@@ -16,6 +16,8 @@ std::string theirs(const std::string& name) {
 TEST(Transolver, GivesTheNumbersOfAPublicImplementation) {
   expect_parity({.file = "Transolver_structured_2D", .model = "transolver", .theirs = theirs});
   expect_parity({.file = "Transolver_unstructured", .model = "transolver", .theirs = theirs});
+  expect_parity({.file = "Transolver_large_weights_structured_2D", .model = "transolver", .theirs = theirs});
+  expect_parity({.file = "Transolver_large_weights_unstructured", .model = "transolver", .theirs = theirs});
 }
 
 TEST(Transolver, ParameterCounts) {
