@@ -142,7 +142,8 @@ void runtime(const Options& o) {
   const auto number = [&](const char* key) { return r[key].get<double>(); };
   fmt::print("darcy 85x85, {} parameters, {} threads, {}\n", r["parameters"].get<int>(), r["threads"].get<int>(), r["simd"].get<std::string>());
   fmt::print("  runtime                {:8.1f} ms   {:.0f} GFLOP/s\n", number("runtime_ms"), number("gflops"));
-  fmt::print("  LibTorch, op by op     {:8.1f} ms   {:.2f}x\n", number("composite_ms"), number("composite_ratio"));
+  fmt::print("  LibTorch, op by op     {:8.1f} ms   {:.2f}x (best with {} threads)\n", number("composite_ms"), number("composite_ratio"),
+             r["composite_threads"].get<int>());
   if (r["onnxruntime_ms"].is_null()) {
     fmt::print("  onnxruntime                   -      not installed (scripts/onnxruntime)\n");
   } else {
