@@ -95,10 +95,18 @@ std::string read_file(const std::filesystem::path& path, std::string_view doing)
   if (!std::filesystem::exists(path, error)) fail(what, "a file", "nothing at that path", "check the path");
   if (std::filesystem::is_directory(path, error)) fail(what, "a file", "a folder", "name the file itself");
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) fail(what, "a readable file", errno_text(errno), "check its permissions");
-  return std::move(text).str();
+  // In one piece of the size the file says it has: a growing buffer would touch every page of a model three times.
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  std::string text(error ? 0 : size, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file && file.peek() != std::ifstream::traits_type::eof()) {  // a pipe, or a file of /proc, has more than it says
+    std::ostringstream rest;
+    rest << file.rdbuf();
+    text += std::move(rest).str();
+  }
+  if (!file.is_open() || file.bad()) fail(what, "a readable file", errno_text(errno), "check its permissions");
+  return text;
 }
 
 void make_folder(const std::filesystem::path& path) {
