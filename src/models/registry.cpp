@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/parameter_name.h"
 #include "models/baselines.h"
 #include "models/lano.h"
 #include "models/operator_model.h"
@@ -14,6 +15,7 @@ using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, c
 
 // Every model but LANO by its name, in the order of the paper's table.
 constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
+    {"fno", make_fno},
     {"transolver", make_transolver},
 };
 
@@ -54,7 +56,7 @@ std::int64_t OperatorModel::use_agents(std::int64_t) {
 
 std::int64_t parameter_count(const OperatorModel& model) {
   std::int64_t count = 0;
-  for (const torch::Tensor& parameter : model.parameters()) count += parameter.numel();
+  for (const auto& item : model.named_parameters()) count += item.value().numel() / (is_complex_weight(item.key()) ? 2 : 1);
   return count;
 }
 

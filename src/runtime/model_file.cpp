@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/parameter_name.h"
 
 namespace lano {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kCoordinates = "set.coordinates";  // stored among the ten
 
 std::int64_t ModelFile::parameter_count() const {
   std::int64_t count = 0;
-  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size());
+  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size()) / (is_complex_weight(name) ? 2 : 1);
   return count;
 }
 

@@ -8,7 +8,9 @@ namespace lano {
 
 FlatParameters::FlatParameters(OperatorModel& model) {
   const torch::NoGradGuard no_grad;
-  values_ = torch::empty({parameter_count(model)}, torch::kFloat32);
+  std::int64_t size = 0;  // of real numbers: parameter_count takes complex ones for one
+  for (const torch::Tensor& parameter : model.parameters()) size += parameter.numel();
+  values_ = torch::empty({size}, torch::kFloat32);
   gradients_ = torch::zeros_like(values_);
   std::int64_t at = 0;
   for (auto& item : model.named_parameters()) {
