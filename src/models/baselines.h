@@ -10,6 +10,7 @@ namespace lano {
 
 std::shared_ptr<OperatorModel> make_transolver(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_geo_fno(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_f_fno(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano
