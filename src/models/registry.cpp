@@ -16,6 +16,7 @@ using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, c
 // Every model but LANO by its name, in the order of the paper's table.
 constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
     {"fno", make_fno},
+    {"wmt", make_wmt},
     {"geo-fno", make_geo_fno},
     {"f-fno", make_f_fno},
     {"transolver", make_transolver},
