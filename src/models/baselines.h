@@ -13,5 +13,6 @@ std::shared_ptr<OperatorModel> make_fno(const BaselineConfig& config, const Lano
 std::shared_ptr<OperatorModel> make_geo_fno(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_f_fno(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_wmt(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano

@@ -17,6 +17,7 @@ using MakeBaseline = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, c
 constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
     {"fno", make_fno},
     {"wmt", make_wmt},
+    {"u-fno", make_u_fno},
     {"geo-fno", make_geo_fno},
     {"f-fno", make_f_fno},
     {"transolver", make_transolver},
