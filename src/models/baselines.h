@@ -14,5 +14,6 @@ std::shared_ptr<OperatorModel> make_geo_fno(const BaselineConfig& config, const 
 std::shared_ptr<OperatorModel> make_f_fno(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_wmt(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_u_no(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano

@@ -19,6 +19,7 @@ constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
     {"wmt", make_wmt},
     {"u-fno", make_u_fno},
     {"geo-fno", make_geo_fno},
+    {"u-no", make_u_no},
     {"f-fno", make_f_fno},
     {"transolver", make_transolver},
 };
