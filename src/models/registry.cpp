@@ -21,6 +21,7 @@ constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
     {"geo-fno", make_geo_fno},
     {"u-no", make_u_no},
     {"f-fno", make_f_fno},
+    {"lsm", make_lsm},
     {"transolver", make_transolver},
 };
 
