@@ -16,5 +16,6 @@ std::shared_ptr<OperatorModel> make_wmt(const BaselineConfig& config, const Lano
 std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_u_no(const BaselineConfig& config, const LanoShape& shape);
 std::shared_ptr<OperatorModel> make_lsm(const BaselineConfig& config, const LanoShape& shape);
+std::shared_ptr<OperatorModel> make_deeponet(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano

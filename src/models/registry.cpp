@@ -23,6 +23,7 @@ constexpr std::pair<const char*, MakeBaseline> kBaselines[] = {
     {"f-fno", make_f_fno},
     {"lsm", make_lsm},
     {"transolver", make_transolver},
+    {"deeponet", make_deeponet},
 };
 
 // LibTorch draws first weights from one generator of the process; it is left as it was found.
