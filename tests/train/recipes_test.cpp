@@ -27,7 +27,7 @@ TEST(Recipes, EveryModelHasOneForEveryBenchmarkAndPreset) {
         EXPECT_EQ(config.lano.task, benchmark == "plasticity" ? Task::time_conditional : Task::steady) << what;
         config.data = "set.h5";
         EXPECT_NO_THROW(check_train_config(config)) << what;
-        if (preset == "paper") EXPECT_EQ(config.epochs, 500) << what;
+        EXPECT_TRUE(preset != "paper" || config.epochs == 500) << what;
       }
     }
   }
@@ -43,7 +43,7 @@ TEST(Recipes, EveryFileSaysOnlyWhatItsModelReads) {
     seen.insert(name);
     for (const auto& [key, value] : flat_toml(read_file(entry.path(), "r"), "reading")) {
       EXPECT_TRUE(reads_key(*model, key)) << entry.path() << ": " << key;
-      if (key == "model.name") EXPECT_EQ(value, name) << entry.path();
+      EXPECT_TRUE(key != "model.name" || value == name) << entry.path();
     }
     // A name that no call asks for would never be read.
     const std::string stem = entry.path().stem().string();
