@@ -5,7 +5,7 @@ set(LANO_EXPORTED lano_core lano_kernels lano_normalise lano_metrics lano_data l
 install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(folder core kernels normalise metrics data pde runtime report)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
-    FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_file.h" EXCLUDE PATTERN "sample_import.h" EXCLUDE PATTERN "fftw.h" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_*.h" EXCLUDE PATTERN "mat5_file.h" EXCLUDE PATTERN "sample_import.h" EXCLUDE PATTERN "fftw.h" EXCLUDE)
 endforeach()
 install(TARGETS lano_shared EXPORT lanoTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/runtime/lano.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -15,4 +15,4 @@ configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/la
   INSTALL_DESTINATION ${LANO_CMAKE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lanoConfig.cmake ${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake
-  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake cmake/FindMatio.cmake cmake/FindUMFPACK.cmake DESTINATION ${LANO_CMAKE_DIR})
+  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake cmake/FindUMFPACK.cmake DESTINATION ${LANO_CMAKE_DIR})

@@ -33,33 +33,64 @@ lano::Shape points_shape(const Array& array, std::int64_t channels, const char* 
   return shape;
 }
 
-Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
-              const std::optional<Array>& state) {
-  const lano::SetDescription& set = op.set();
-  lano::Shape shape = set.geometry == lano::Geometry::points ? lano::Shape{static_cast<std::int64_t>(op.coordinates().size()) / set.dims()} : set.shape;
-  if (coordinates) {
-    shape = points_shape(*coordinates, set.dims(), "coordinates");
-  } else if (input && set.input_channels() > 0) {
-    shape = points_shape(*input, set.input_channels(), "input");
-  }
+// The points of a call as the operator wants them; the arrays must outlive it.
+struct Points {
+  lano::Shape shape;
+  std::span<const float> coordinates, input;
   lano::Operator::Call call;
+};
+
+Points points_of(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
+                 const std::optional<Array>& state) {
+  const lano::SetDescription& set = op.set();
+  Points points;
+  points.shape = set.geometry == lano::Geometry::points ? lano::Shape{static_cast<std::int64_t>(op.coordinates().size()) / set.dims()} : set.shape;
+  if (coordinates) {
+    points.shape = points_shape(*coordinates, set.dims(), "coordinates");
+  } else if (input && set.input_channels() > 0) {
+    points.shape = points_shape(*input, set.input_channels(), "input");
+  }
   // Points in one row are a cloud, or the training mesh row by row; else the axes are those of the array.
-  const bool flat = shape.size() == 1 && set.shape.size() != 1;
-  if (set.geometry != lano::Geometry::points && !flat) call.mesh = shape;
+  const bool flat = points.shape.size() == 1 && set.shape.size() != 1;
+  if (set.geometry != lano::Geometry::points && !flat) points.call.mesh = points.shape;
   if (op.task() == lano::Task::time_conditional && !time) lano::fail_usage("predicting", "a time: this model is conditioned on it", "none");
   if (op.task() == lano::Task::autoregressive && !state) lano::fail_usage("predicting", "a state to step from", "none");
-  call.time = time.value_or(0);
-  if (state) call.state = values(*state);
-  lano::Shape out = shape;
-  out.push_back(set.output_channels());
-  Array output(std::vector<py::ssize_t>(out.begin(), out.end()));
+  points.call.time = time.value_or(0);
+  if (state) points.call.state = values(*state);
+  points.coordinates = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates());
+  if (input) points.input = values(*input);
+  return points;
+}
+
+Array output_like(lano::Shape shape, std::int64_t channels) {
+  shape.push_back(channels);
+  return Array(std::vector<py::ssize_t>(shape.begin(), shape.end()));
+}
+
+Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
+              const std::optional<Array>& state) {
+  const Points points = points_of(op, coordinates, input, time, state);
+  Array output = output_like(points.shape, op.set().output_channels());
   const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
-  const std::span<const float> x = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates()),
-                               a = input ? values(*input) : std::span<const float>();
-  {
-    const py::gil_scoped_release free;
-    op.predict(x, a, to, call);
-  }
+  const py::gil_scoped_release free;
+  op.predict(points.coordinates, points.input, to, points.call);
+  return output;
+}
+
+lano::Prepared prepare(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
+                       const std::optional<Array>& state) {
+  const Points points = points_of(op, coordinates, input, time, state);
+  const py::gil_scoped_release free;
+  return op.prepare(points.coordinates, points.input, points.call);
+}
+
+Array decode(const lano::Prepared& prepared, const Array& coordinates, const std::optional<Array>& input, const std::optional<Array>& state) {
+  const lano::SetDescription& set = prepared.set();
+  Array output = output_like(points_shape(coordinates, set.dims(), "coordinates"), set.output_channels());
+  const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
+  const std::span<const float> x = values(coordinates), a = input ? values(*input) : std::span<const float>(), s = state ? values(*state) : std::span<const float>();
+  const py::gil_scoped_release free;
+  prepared.decode(x, a, to, s);
   return output;
 }
 
@@ -71,7 +102,12 @@ PYBIND11_MODULE(lano, module) {
   py::register_exception<lano::Error>(module, "Error", PyExc_RuntimeError);
   module.def("set_threads", &lano::set_thread_count, py::arg("count"), "0: all cores");
   module.def("load", [](const std::string& path) { return lano::Operator::load(path); }, py::arg("path"), "a model file (.safetensors)");
+  py::class_<lano::Prepared>(module, "Prepared")
+      .def("decode", &decode, py::arg("coordinates"), py::arg("input") = py::none(), py::kw_only(), py::arg("state") = py::none(),
+           "query points [..., dims] and their input [..., channels] -> output [..., channels]");
   py::class_<lano::Operator>(module, "Operator")
+      .def("prepare", &prepare, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(), py::arg("time") = py::none(),
+           py::arg("state") = py::none(), "computes the agents of these points once; new points are then decoded against them")
       .def("predict", &predict, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(), py::arg("time") = py::none(),
            py::arg("state") = py::none(),
            "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., channels]; time-conditional models take "

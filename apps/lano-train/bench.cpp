@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "bench/engine_bench.h"
+#include "bench/mesh_bench.h"
 #include "command.h"
 #include "core/error.h"
 #include "core/threads.h"
@@ -23,6 +24,8 @@ struct Options {
   bool json = false, fused_only = false;
   double seconds = 40;
   std::string probe_work, probe_engine;
+  std::int64_t points = 1000000;
+  std::string geometry = "points";
 };
 
 // LibTorch hears of the threads once, at the start: each time it does, it wakes a second pool that spins for a while. Later
@@ -97,6 +100,15 @@ void scale(const Options& o) {
   if (o.json) std::cout << rows.dump() << '\n';
 }
 
+void mesh(const Options& o) {
+  const nlohmann::json r = bench::measure_mesh(o.points, o.geometry == "points", threads_of(o));
+  fmt::print("one prediction of the paper's model, {} {}, {} threads\n", r["points"].get<std::int64_t>(),
+             o.geometry == "points" ? "points of a cloud" : "points of a square grid", r["threads"].get<int>());
+  fmt::print("  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes a point; the process at most {:.2f} GB\n", r["seconds"].get<double>(),
+             r["points_per_s"].get<double>(), r["peak_bytes"].get<double>() / 1e9, r["bytes_per_point"].get<double>(), r["resident_bytes"].get<double>() / 1e9);
+  if (o.json) std::cout << r.dump() << '\n';
+}
+
 void kernel_table(const Options& o) {
   const nlohmann::json results = bench::measure_kernels();
   for (const auto& entry : results) {
@@ -135,6 +147,11 @@ void add_bench(CLI::App& app) {
     sub->add_option("--batch", o->bench_case.batch, "samples; 0: as the case has it, 1 for forward")->check(CLI::NonNegativeNumber);
   }
   word("scale", "prediction on grids from 64x64 to 1024x1024", scale);
+  {
+    auto [sub, o] = word("mesh", "one prediction of the runtime on millions of points: time and memory", mesh);
+    sub->add_option("--points", o->points, "how many; a grid has the next square")->check(CLI::Range(std::int64_t{1000}, std::int64_t{1} << 28))->capture_default_str();
+    sub->add_option("--geometry", o->geometry, "points or grid")->check(CLI::IsMember({"points", "grid"}))->capture_default_str();
+  }
   word("kernels", "single kernels on one thread, every instruction set", kernel_table);
   add_bench_cost(*command);
   auto [hidden, o] = word("probe", "peak memory of one call in this process", probe);

@@ -6,6 +6,7 @@
 
 namespace lano::cli {
 
+void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_import(app);
   add_info(app);
   add_predict(app, argc, argv);
+  add_export(app);
   // Listed here, done by lano-train.
   app.add_subcommand("train", "train an operator on a dataset");
   app.add_subcommand("eval", "judge a model on a dataset");

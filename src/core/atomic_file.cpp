@@ -6,7 +6,7 @@
 
 #include <cerrno>
 #include <fstream>
-#include <sstream>
+#include <vector>
 
 #include "core/error.h"
 
@@ -89,16 +89,34 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-std::string read_file(const std::filesystem::path& path, std::string_view doing) {
+std::string read_file(const std::filesystem::path& path, std::string_view doing, std::uint64_t most) {
   std::error_code error;
   const std::string what = fmt::format("{} '{}'", doing, path.string());
   if (!std::filesystem::exists(path, error)) fail(what, "a file", "nothing at that path", "check the path");
   if (std::filesystem::is_directory(path, error)) fail(what, "a file", "a folder", "name the file itself");
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
   if (!file) fail(what, "a readable file", errno_text(errno), "check its permissions");
-  return std::move(text).str();
+  const std::uintmax_t stated = std::filesystem::file_size(path, error);  // fails for a pipe, which may be read all the same
+  if (!error && stated > most) fail(what, fmt::format("at most {} bytes", most), std::to_string(stated), "name another file");
+  std::string text;
+  if (!error) text.reserve(static_cast<std::size_t>(stated) + 1);
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most) fail(what, fmt::format("at most {} bytes", most), "more", "name another file");
+  }
+  if (file.bad()) fail(what, "a readable file", errno_text(errno), "check its permissions");
+  return text;
+}
+
+std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) fail(doing, "a file", "nothing at that path", "check the path");
+  if (std::filesystem::is_directory(path, error)) fail(doing, "a file", "a folder", "name the file itself");
+  if (!std::filesystem::is_regular_file(path, error)) fail(doing, "a file on disk", "a pipe or a device", "save it to a file first");
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) fail(doing, "a readable file", error.message(), "check its permissions");
+  return bytes;
 }
 
 void make_folder(const std::filesystem::path& path) {

@@ -28,11 +28,13 @@ void bind_baseline_config(Schema& schema, BaselineConfig& c) {
   schema.bind("model.slices", c.slices, "transolver: physical states");
   schema.bind<LinearAttentionKind>("model.attention", c.attention,
                                    {{"galerkin", LinearAttentionKind::galerkin}, {"fourier", LinearAttentionKind::fourier}},
-                                   "galerkin: its two types of attention without softmax");
+                                   "galerkin, oformer: the type of attention without softmax");
   schema.bind("model.experts", c.experts, "gnot: experts of a feed-forward layer");
   schema.bind("model.basis", c.basis, "lsm: basis functions of its spectral blocks");
   schema.bind("model.tokens", c.tokens, "lsm: latent tokens of its spectral blocks");
   schema.bind("model.wavelets", c.wavelets, "wmt: polynomials of the multiwavelets");
+  schema.bind("model.window", c.window, "ht-net: points an axis of its windows");
+  schema.bind("model.levels", c.levels, "ht-net: levels of its hierarchy, at most");
   schema.bind("model.features", c.features, "ono: orthogonal features");
   schema.bind("model.latent_grid", c.latent_grid, "spectral operators on point clouds: points an axis of the projection's grid");
 }

@@ -21,10 +21,11 @@ struct BaselineConfig {
   Task task = Task::steady;
   std::int64_t modes = 12;                                               // spectral: Fourier modes kept along each axis
   std::int64_t slices = 64;                                              // transolver: physical states
-  LinearAttentionKind attention = LinearAttentionKind::galerkin;         // galerkin
+  LinearAttentionKind attention = LinearAttentionKind::galerkin;         // galerkin, oformer
   std::int64_t experts = 3;                                              // gnot
   std::int64_t basis = 12, tokens = 4;                                   // lsm: basis functions and latent tokens
   std::int64_t wavelets = 3;                                             // wmt: polynomials of the multiwavelets
+  std::int64_t window = 8, levels = 8;                                   // ht-net: points an axis of a window, most levels
   std::int64_t features = 8;                                             // ono: orthogonal features
   std::int64_t latent_grid = 96;                                         // spectral models on clouds: points an axis of the projection's grid
 };

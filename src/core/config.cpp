@@ -6,9 +6,11 @@
 #define TOML_HEADER_ONLY 1
 // Its assertions fire on malformed input, which is then refused with a sentence; nothing of ours is checked by them.
 #define TOML_ASSERT(expression) static_cast<void>(0)
+// Lists in lists; a config has none.
+#define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
 
-#include <sstream>
+#include <algorithm>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
@@ -52,11 +54,42 @@ std::string quoted(const std::string& text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') {
       out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {  // TOML takes no other control characters as they are
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       out += c;
     }
   }
   return out + "\"";
+}
+
+constexpr std::size_t kLongestConfig = std::size_t{1} << 20;
+constexpr int kMostKeyParts = 32;
+
+// The most parts of a dotted key, a.b.c, anywhere in the text. toml++ makes a table of each part and takes them down one inside the other on the
+// stack, and a megabyte has room for half a million. Read by TOML's own rules for strings and comments, so that it sees the keys toml++ sees,
+// up to the first error of either.
+int most_key_parts(std::string_view text) {
+  int parts = 1, most = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const bool three = text.substr(at, 3) == std::string(3, c);
+      const std::string_view quote = text.substr(at, three ? 3 : 1);
+      at += quote.size();
+      while (at < text.size() && text.substr(at, quote.size()) != quote && (three || text[at] != '\n')) at += c == '"' && text[at] == '\\' ? 2 : 1;
+      // Up to two quotes may stand before the closing three.
+      while (three && at + 3 < text.size() && text[at + 3] == c) ++at;
+      at += quote.size() - 1;
+    } else if (c == '#') {
+      while (at + 1 < text.size() && text[at + 1] != '\n') ++at;
+    } else if (c == '.') {
+      most = std::max(most, ++parts);
+    } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
+      parts = 1;
+    }
+  }
+  return most;
 }
 
 std::string to_text(const ConfigValue& value) {
@@ -74,6 +107,10 @@ std::string to_text(const ConfigValue& value) {
 }
 
 std::vector<std::pair<std::string, ConfigValue>> parse_flat(std::string_view text, std::string_view origin) {
+  if (text.size() > kLongestConfig) fail_usage(std::string(origin), fmt::format("at most {} bytes of TOML", kLongestConfig), std::to_string(text.size()), "");
+  if (const int parts = most_key_parts(text); parts > kMostKeyParts) {
+    fail_usage(std::string(origin), fmt::format("keys of at most {} parts", kMostKeyParts), std::to_string(parts), "");
+  }
   toml::table table;
   try {
     table = toml::parse(text);
@@ -158,7 +195,7 @@ void Schema::set(const std::string& name, const ConfigValue& value, std::string_
 }
 
 void Schema::load(const std::filesystem::path& path) {
-  load_text(read_file(path, "reading config"), fmt::format("reading config '{}'", path.string()));
+  load_text(read_file(path, "reading config", kLongestConfig), fmt::format("reading config '{}'", path.string()));
 }
 
 void Schema::load_text(std::string_view text, std::string_view origin) {

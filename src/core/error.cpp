@@ -1,17 +1,53 @@
 #include "core/error.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lano {
+namespace {
+
+// Bytes of the UTF-8 character at the start of `text`, 0 where there is none: no overlong forms, no surrogates, nothing above U+10FFFF.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool overlong = first == 0xe0 && byte(1) < 0xa0, surrogate = first == 0xed && byte(1) >= 0xa0;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    const bool overlong = first == 0xf0 && byte(1) < 0x90, beyond = first == 0xf4 && byte(1) >= 0x90;
+    return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string plain_text(std::string_view text, std::size_t most) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    if (plain.size() + std::max<std::size_t>(1, bytes) > most) return plain + "...";
+    const auto first = static_cast<unsigned char>(text.front());
+    // C0, DEL, and C1 (U+0080 to U+009F), which terminals take for commands too.
+    const bool control = bytes == 1 ? first < 0x20 || first == 0x7f : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (bytes == 0 || control) plain += first == '\n' || first == '\t' ? ' ' : '?';
+    else plain.append(text.substr(0, bytes));
+    text.remove_prefix(std::max<std::size_t>(1, bytes));
+  }
+  return plain;
+}
 
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice) {
-  // What was found may come from a stranger's file: a sentence stays a sentence.
+  // A sentence stays a sentence, whatever a file had in it. What was being done may name a path of 4096 bytes.
   constexpr std::size_t kMost = 600;
-  std::string message(doing);
-  message.append(": expected ").append(expected).append(", found ").append(found.substr(0, kMost));
-  if (found.size() > kMost) message.append("...");
-  if (!advice.empty()) message.append("; ").append(advice);
+  std::string message = plain_text(doing, 6000);
+  message.append(": expected ").append(plain_text(expected, kMost)).append(", found ").append(plain_text(found, kMost));
+  if (!advice.empty()) message.append("; ").append(plain_text(advice, kMost));
   return message;
 }
 

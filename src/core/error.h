@@ -20,7 +20,8 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty.
+// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold a stranger's bytes: control characters and
+// bytes that are no UTF-8 become '?', and long parts are cut.
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice);
 
@@ -28,6 +29,9 @@ std::string error_message(std::string_view doing, std::string_view expected, std
                        std::string_view advice = {});
 [[noreturn]] void fail_usage(std::string_view doing, std::string_view expected, std::string_view found,
                              std::string_view advice = {});
+
+// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters, at most `most` bytes.
+std::string plain_text(std::string_view text, std::size_t most);
 
 // The text of an errno value, for the `found` part.
 std::string errno_text(int error_number);

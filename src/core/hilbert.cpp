@@ -44,22 +44,24 @@ std::uint64_t hilbert_key(std::vector<std::uint32_t> cell, int bits) {
   return key;
 }
 
+std::uint64_t hilbert_key(std::span<const float> point, std::span<const double> box) {
+  constexpr double kCells = 1 << kBits;
+  std::vector<std::uint32_t> cell(point.size());
+  for (std::size_t a = 0; a < point.size(); ++a) {
+    const double extent = box[2 * a + 1] - box[2 * a];
+    const double at = extent > 0 ? (point[a] - box[2 * a]) / extent * kCells : 0;
+    cell[a] = at > 0 ? static_cast<std::uint32_t>(std::min(at, kCells - 1)) : 0;  // what is no number lies at the lower end
+  }
+  return hilbert_key(std::move(cell), kBits);
+}
+
 std::vector<std::int64_t> hilbert_order(std::span<const float> coordinates, std::int64_t dims,
                                         std::span<const float> input, std::int64_t channels,
                                         std::span<const double> box) {
   const auto d = static_cast<std::size_t>(dims);
   const std::size_t points = coordinates.size() / d;
   std::vector<std::uint64_t> keys(points);
-  std::vector<std::uint32_t> cell(d);
-  constexpr double kCells = 1 << kBits;
-  for (std::size_t p = 0; p < points; ++p) {
-    for (std::size_t a = 0; a < d; ++a) {
-      const double extent = box[2 * a + 1] - box[2 * a];
-      const double share = extent > 0 ? (coordinates[p * d + a] - box[2 * a]) / extent : 0;
-      cell[a] = static_cast<std::uint32_t>(std::clamp(share * kCells, 0.0, kCells - 1));
-    }
-    keys[p] = hilbert_key(cell, kBits);
-  }
+  for (std::size_t p = 0; p < points; ++p) keys[p] = hilbert_key(coordinates.subspan(p * d, d), box);
   const auto row = [](std::span<const float> values, std::int64_t width, std::int64_t p) {
     return values.subspan(static_cast<std::size_t>(p * width), static_cast<std::size_t>(width));
   };

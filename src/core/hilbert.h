@@ -11,6 +11,9 @@ namespace lano {
 // Position of a cell along the curve; cell has one whole number below 2^bits an axis, first axis first.
 std::uint64_t hilbert_key(std::vector<std::uint32_t> cell, int bits);
 
+// The same for a point: its cell in `box` (lower and upper end of each axis), clamped to it; 16 bits an axis.
+std::uint64_t hilbert_key(std::span<const float> point, std::span<const double> box);
+
 // The order of the points: order[i] is the point at place i. coordinates [N, dims], input [N, channels]; box: lower and
 // upper end of each axis, points outside are clamped. Ties go by coordinates, then by input values, so permuting the
 // points permutes the order and nothing else.

@@ -19,7 +19,8 @@ Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_
       if (!scaled || size == shape.points) return axis;
       axis.trained = shape.points;
       axis.reach = static_cast<double>(size) / static_cast<double>(shape.points);
-      for (std::int64_t i = 0; i < size; ++i) axis.place.push_back((static_cast<double>(i) + 0.5) / axis.reach - 0.5);
+      axis.moved = true;
+      axis.first = 0.5 / axis.reach - 0.5;
       return axis;
     };
     layout.axes = {order_of(points)};
@@ -44,7 +45,8 @@ Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_
     if (!physical || same) {
       axis.reach = 1;
     } else {
-      for (std::int64_t i = 0; i < n; ++i) axis.place.push_back(first + static_cast<double>(i) / axis.reach);
+      axis.moved = true;
+      axis.first = first;
     }
     layout.axes.push_back(std::move(axis));
   }

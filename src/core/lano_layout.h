@@ -11,11 +11,13 @@
 namespace lano {
 
 // One axis of a mesh (or the order of a cloud) against the axis the model was trained on. Places count trained points:
-// point i of this axis lies at place[i], between -1 and `trained`, where the zero padding of the training begins.
+// point i of this axis lies at place(i), between -1 and `trained`, where the zero padding of the training begins.
 struct AxisLayout {
   std::int64_t trained = 1;       // points of the trained axis
   double reach = 1;               // distance of the stencil's outer taps, in points of this axis
-  std::vector<double> place;      // empty where the axis is the trained one: point i at place i
+  bool moved = false;             // another axis than the trained one; else point i lies at place i
+  double first = 0;               // place of point 0
+  double place(double i) const { return moved ? first + i / reach : i; }  // any i, between points and beyond the ends too
 };
 
 // The arrangement of a batch's points as the blocks see it.

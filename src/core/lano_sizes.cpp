@@ -13,6 +13,20 @@ std::int64_t position_width(Position position, std::int64_t dims) {
   return width;
 }
 
+std::vector<float> reference_nodes(const LanoShape& shape) {
+  const auto nodes = static_cast<std::size_t>(position_width(Position::reference, shape.dims)), dims = static_cast<std::size_t>(shape.dims);
+  std::vector<float> values;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    std::size_t stride = nodes;
+    for (std::size_t a = 0; a < dims; ++a) {
+      stride /= kReferenceNodes;
+      const double share = static_cast<double>(node / stride % kReferenceNodes) / static_cast<double>(kReferenceNodes - 1);
+      values.push_back(static_cast<float>(shape.reference_box[2 * a] + share * (shape.reference_box[2 * a + 1] - shape.reference_box[2 * a])));
+    }
+  }
+  return values;
+}
+
 std::vector<std::int64_t> patches_for(const LanoConfig& config, const LanoShape& shape, std::int64_t agents) {
   constexpr const char* kDoing = "choosing the agents";
   if (agents < 1 || agents > (std::int64_t{1} << 24)) fail_usage(kDoing, "at least 1 and at most 2^24", std::to_string(agents));

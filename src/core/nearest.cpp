@@ -21,6 +21,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  name = name.substr(0, 200);  // a name from a file may be a megabyte; what is near is near at once
   const auto best = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
     return edit_distance(name, a) < edit_distance(name, b);
   });

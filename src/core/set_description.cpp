@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
+
 namespace lano {
 namespace {
 
@@ -16,7 +18,9 @@ json list_to_json(const std::vector<FieldInfo>& fields) {
 
 std::vector<FieldInfo> list_from_json(const json& array) {
   std::vector<FieldInfo> fields;
-  for (const json& field : array) fields.push_back({field.at("name"), field.at("unit")});
+  // Names go to terminals and pages as they are.
+  const auto text = [](const json& value) { return plain_text(value.get_ref<const std::string&>(), 400); };
+  for (const json& field : array) fields.push_back({text(field.at("name")), text(field.at("unit"))});
   return fields;
 }
 
@@ -49,7 +53,7 @@ json to_json(const SetDescription& description) {
 
 SetDescription set_description_from_json(const json& from) {
   SetDescription description;
-  description.name = from.at("name");
+  description.name = plain_text(from.at("name").get_ref<const std::string&>(), 400);
   description.geometry = parse_geometry(from.at("geometry").get<std::string>(), "reading a set description");
   description.shape = from.at("shape").get<Shape>();
   fields_from_json(from.at("fields"), description);

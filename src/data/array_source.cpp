@@ -3,9 +3,9 @@
 #include "data/array_source.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -93,23 +93,27 @@ std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const
     fail(doing_, fmt::format("{} ranges, one an axis", shape_.size()), std::to_string(ranges.size()));
   }
   std::size_t count = 1;
+  std::vector<AxisRange> inside = ranges;
   for (std::size_t a = 0; a < ranges.size(); ++a) {
     const AxisRange& range = ranges[a];
-    const std::int64_t last = range.first + (range.count - 1) * range.stride;
-    if (range.first < 0 || range.count < 0 || range.stride < 1 || (range.count > 0 && last >= shape_[a])) {
+    const bool there = range.first >= 0 && range.count >= 0 && range.stride >= 1 &&
+                       (range.count == 0 || (range.first < shape_[a] && range.count - 1 <= (shape_[a] - 1 - range.first) / range.stride));
+    if (!there) {
       fail(doing_, fmt::format("indices below {} on axis {}", shape_[a], a),
-           fmt::format("{} to {}", range.first, last), "ask for fewer samples");
+           fmt::format("{} of them from {} on", range.count, range.first), "ask for fewer samples");
     }
-    const auto extent = static_cast<std::size_t>(range.count);
-    if (extent != 0 && count > std::numeric_limits<std::size_t>::max() / 16 / extent) {
-      fail(doing_, "a shape that fits in memory", shape_text(shape_));
-    }
-    count *= extent;
+    if (range.count <= 1) inside[a].stride = 1;  // no step is made, whatever its length
+    count *= static_cast<std::size_t>(range.count);  // not more than the array has
+  }
+  // An array a file truly has may still be more than this machine holds: better a sentence than the out-of-memory killer.
+  static const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (static_cast<double>(count) * sizeof(float) > memory) {
+    fail(doing_, fmt::format("values that fit in {:.1f} GB of memory", memory / 1e9), fmt::format("{} of shape {}", count, shape_text(shape_)), "ask for fewer samples");
   }
   std::vector<float> values;
   try {
     values.resize(count);
-    if (count > 0) read_into(ranges, values);
+    if (count > 0) read_into(inside, values);
   } catch (const std::bad_alloc&) {
     fail(doing_, "a shape that fits in memory", shape_text(shape_), "ask for fewer samples");
   } catch (const std::length_error&) {

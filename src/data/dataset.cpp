@@ -19,6 +19,9 @@ namespace {
 
 using nlohmann::json;
 
+// HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the process.
+std::mutex one_at_a_time;
+
 Shape output_shape(const SetDescription& d, std::int64_t samples) {
   if (d.time.empty()) return {samples, d.points(), d.output_channels()};
   return {samples, static_cast<std::int64_t>(d.time.size()), d.points(), d.output_channels()};
@@ -176,8 +179,9 @@ void DatasetWriter::commit() {
   pending_.publish();
 }
 
-DatasetReader::DatasetReader(const std::filesystem::path& path)
-    : path_(path), file_(std::make_unique<Hdf5File>(Hdf5File::open(path))) {
+DatasetReader::DatasetReader(const std::filesystem::path& path) : path_(path) {
+  const std::lock_guard lock(one_at_a_time);
+  file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
   read_description();
   check_arrays();
 }
@@ -201,7 +205,7 @@ void DatasetReader::read_description() {
     fail(doing, fmt::format("format version {}", kDatasetVersion), required("format_version"), "use a newer lano");
   }
   try {
-    description_.name = required("name");
+    description_.name = plain_text(required("name"), 400);
     description_.geometry = parse_geometry(required("geometry"), doing);
     description_.shape = json::parse(required("shape")).get<Shape>();
     description_.box = json::parse(required("box")).get<std::vector<double>>();
@@ -219,7 +223,6 @@ void DatasetReader::check_arrays() {
   const auto expect = [&](const char* name, const Shape& found, const Shape& expected) {
     if (found != expected) fail(doing, fmt::format("/{} of shape {}", name, shape_text(expected)), shape_text(found),
                                 "make the file again");
-    if (!file_->is_number(name)) fail(doing, fmt::format("numbers in /{}", name), "another type", "make the file again");
   };
   std::int64_t points = 1;
   for (const std::int64_t extent : d.shape) {
@@ -229,6 +232,11 @@ void DatasetReader::check_arrays() {
   if (d.shape.empty() || d.dims() < 1 || (d.geometry == Geometry::grid && d.shape.size() != d.coordinates.size())) {
     fail(doing, "at least one axis, and on a grid as many coordinates as axes",
          fmt::format("{} and {} coordinates", shape_text(d.shape), d.dims()), "import it as a mesh");
+  }
+  const auto finite = [](const std::vector<double>& values) { return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }); };
+  if (d.box.size() != 2 * d.coordinates.size() || !finite(d.box) || !finite(d.time)) {
+    fail(doing, "a box with two finite ends for each coordinate, and finite times", fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()),
+         "make the file again");
   }
   has_output_ = file_->has("output");
   if (file_->has("offsets")) {
@@ -255,12 +263,12 @@ void DatasetReader::check_arrays() {
     if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
     if (!d.kept.empty()) expect("kept", file_->shape("kept"), {size_, d.points(), d.kept_channels()});
   }
-  const auto codes = file_->read_bytes("split");
+  const auto codes = file_->read_integers("split");  // wider than they are stored: a code of 256 is none of ours
   if (static_cast<std::int64_t>(codes.size()) != size_) {
     fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
   }
-  for (const std::uint8_t code : codes) {
-    if (code > 2) fail(doing, "0, 1 or 2 in /split", std::to_string(code));
+  for (const std::int64_t code : codes) {
+    if (code < 0 || code > 2) fail(doing, "0, 1 or 2 in /split", std::to_string(code));
     splits_.push_back(static_cast<Split>(code));
   }
 }
@@ -281,8 +289,15 @@ std::vector<std::int64_t> DatasetReader::indices(std::string_view split_or_all) 
 }
 
 Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
-  // HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the process.
-  static std::mutex one_at_a_time;
+  try {
+    return read_samples(ids);
+  } catch (const std::bad_alloc&) {
+    fail(fmt::format("reading '{}'", path_.string()), "samples that fit in memory", fmt::format("{} of {} points", ids.size(), description_.points()),
+         "ask for fewer samples");
+  }
+}
+
+Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
   const std::lock_guard lock(one_at_a_time);
   const SetDescription& d = description_;
   const bool ragged = !offsets_.empty();
@@ -312,7 +327,7 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   const std::int64_t points = ragged ? 1 : d.points();
   samples.coordinates.reserve(static_cast<std::size_t>(points * d.dims() * (shared_ ? 1 : samples.count)));
   samples.input.reserve(static_cast<std::size_t>(points * d.input_channels() * samples.count));
-  samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
+  if (has_output_) samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
   if (shared_) append("coords", samples.coordinates, points * d.dims(), 0, 0);
   for (const std::int64_t id : ids) {
     if (!shared_) append("coords", samples.coordinates, points * d.dims(), id, id);
@@ -323,6 +338,7 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
 }
 
 std::vector<float> DatasetReader::read_kept(std::int64_t id) const {
+  const std::lock_guard lock(one_at_a_time);
   std::vector<float> values(static_cast<std::size_t>(description_.points() * description_.kept_channels()));
   if (!values.empty()) {
     file_->read_rows("kept", id, 1, values);

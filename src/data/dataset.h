@@ -102,6 +102,7 @@ class DatasetReader {
 
  private:
   void read_description();
+  Samples read_samples(std::span<const std::int64_t> ids) const;
   void check_arrays();
 
   std::filesystem::path path_;

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <mutex>
 
+#include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/rehearsal.h"
+#include "data/hdf5_array.h"
 
 namespace lano {
 namespace {
@@ -19,6 +23,12 @@ void silence_hdf5() {
   if (!silent) H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   silent = true;
 }
+
+std::vector<hsize_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+constexpr std::size_t kLongestText = std::size_t{1} << 24;  // of an attribute
+
+}  // namespace
 
 std::string hdf5_reason() {
   std::string reason;
@@ -38,12 +48,11 @@ std::string hdf5_reason() {
   return reason.empty() ? "an HDF5 error" : reason;
 }
 
-// No filter of HDF5 packs more values into a byte: deflate reaches 1032.
-constexpr double kMostDeflation = 1100;
-
-std::vector<hsize_t> extents(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
-}  // namespace
+Hdf5Handle hdf5_inside_access() {
+  Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access.get(), [](const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) -> herr_t { return -1; }, nullptr);
+  return access;
+}
 
 Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
   if (this != &other) {
@@ -89,24 +98,64 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path) {
 Hdf5File Hdf5File::open(const std::filesystem::path& path) {
   silence_hdf5();
   const std::string doing = fmt::format("reading '{}'", path.string());
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(doing, "a dataset file", "nothing at that path", "check the path");
-  if (std::filesystem::is_directory(path, error)) fail(doing, "a dataset file", "a folder", "name the .h5 file itself");
-  if (H5Fis_hdf5(path.c_str()) <= 0) {
+  const std::uint64_t bytes = file_bytes(path, doing);
+  if (!is_hdf5(path)) {
     fail(doing, "an HDF5 file", "another kind of file, or a damaged one",
          "make it with 'lano generate', or bring your own arrays with 'lano import'");
   }
+  rehearse_walk(path, bytes, "");
+  return open_file(path, bytes);
+}
+
+Hdf5File Hdf5File::open_file(const std::filesystem::path& path, std::uint64_t bytes) {
   Hdf5File file(Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose), path);
   if (!file.file_) file.fail_reading("a whole HDF5 file", hdf5_reason());
+  file.bytes_ = bytes;
   return file;
 }
 
-bool Hdf5File::has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0; }
+// HDF5 1.10 follows the structure of a file wherever it leads: a tree that contains itself ends the process. So everything that will be looked
+// at is looked at in a child first: the names, extents and block indices of the arrays, the texts.
+void Hdf5File::rehearse_walk(const std::filesystem::path& path, std::uint64_t bytes, const std::string& key) {
+  constexpr unsigned kSeconds = 60;  // of processor time; ten million blocks take a few
+  const std::string end = rehearse(
+      [&] {
+        const Hdf5File file = open_file(path, bytes);
+        const auto look = [](const auto& at) {
+          try {
+            at();
+          } catch (const Error&) {
+            // The caller will see it.
+          }
+        };
+        std::vector<std::string> texts;
+        const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+          static_cast<std::vector<std::string>*>(out)->push_back(name);
+          return 0;
+        };
+        H5Aiterate2(file.file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &texts);
+        for (const std::string& text : texts) look([&] { file.attribute(text); });
+        for (const std::string& name : file.names()) look([&] { file.array(name); });
+        if (!key.empty()) look([&] { file.array(key); });
+      },
+      kSeconds);
+  if (!end.empty()) {
+    fail(fmt::format("reading '{}'", path.string()), "an HDF5 file that HDF5 can walk through", fmt::format("one that ends it: {}", end),
+         "copy the file again; do not trust it");
+  }
+}
+
+bool Hdf5File::is_hdf5(const std::filesystem::path& path) {
+  silence_hdf5();
+  return H5Fis_hdf5(path.c_str()) > 0;
+}
+
+bool Hdf5File::has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), hdf5_inside_access().get()) > 0; }
 
 Hdf5Handle Hdf5File::dataset(const std::string& name) const {
   silence_hdf5();
   // Without a chunk cache a write reaches the file, or fails, when it is called and not at some later close. Whole
-  // chunks are read and written, so nothing is lost by it.
+  // chunks are written, so nothing is lost by it.
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(access.get(), 0, 0, 1.0);
   Hdf5Handle set(H5Dopen2(file_.get(), name.c_str(), access.get()), H5Dclose);
@@ -114,22 +163,15 @@ Hdf5Handle Hdf5File::dataset(const std::string& name) const {
   return set;
 }
 
-Shape Hdf5File::shape(const std::string& name) const {
-  const Hdf5Handle set = dataset(name);
-  const Hdf5Handle space(H5Dget_space(set.get()), H5Sclose);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  if (rank < 0) fail_reading(fmt::format("a plain array '{}'", name), "another HDF5 object");
-  std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
-  H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
-  return {dims.begin(), dims.end()};
+const Hdf5Array& Hdf5File::array(const std::string& name) const {
+  silence_hdf5();
+  const auto known = arrays_.find(name);
+  if (known != arrays_.end()) return *known->second;
+  if (!has(name)) fail_reading(fmt::format("an array '{}'", name), "none");
+  return *arrays_.emplace(name, std::make_shared<Hdf5Array>(file_.get(), name, bytes_, fmt::format("reading '{}'", path_.string()))).first->second;
 }
 
-bool Hdf5File::is_number(const std::string& name) const {
-  const Hdf5Handle set = dataset(name);
-  const Hdf5Handle type(H5Dget_type(set.get()), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type.get());
-  return kind == H5T_FLOAT || kind == H5T_INTEGER;
-}
+Shape Hdf5File::shape(const std::string& name) const { return array(name).shape(); }
 
 std::vector<std::string> Hdf5File::names() const {
   silence_hdf5();
@@ -138,7 +180,8 @@ std::vector<std::string> Hdf5File::names() const {
       file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
       [](hid_t group, const char* name, const H5L_info_t*, void* out) -> herr_t {
         H5O_info_t info;
-        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && info.type == H5O_TYPE_DATASET) {
+        const Hdf5Handle inside = hdf5_inside_access();
+        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, inside.get()) >= 0 && info.type == H5O_TYPE_DATASET) {
           static_cast<std::vector<std::string>*>(out)->push_back(name);
         }
         return 0;
@@ -150,6 +193,7 @@ std::vector<std::string> Hdf5File::names() const {
 std::string Hdf5File::numeric_array(const std::string& key, const std::string& doing) const {
   const std::vector<std::string> known = names();
   const std::string name = key.empty() && known.size() == 1 ? known.front() : key;
+  if (name.find('/') != std::string::npos) rehearse_walk(path_, bytes_, name);
   // A path through groups is looked up step by step: HDF5 fails where a step is missing.
   bool there = !name.empty();
   for (std::size_t at = 0; there && at != std::string::npos;) {
@@ -161,15 +205,7 @@ std::string Hdf5File::numeric_array(const std::string& key, const std::string& d
                known.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(known, ", ")),
                known.empty() || key.empty() ? "" : fmt::format("did you mean '{}'?", nearest(key, known)));
   }
-  if (!is_number(name)) fail(doing, fmt::format("real numbers in '{}'", name), "another type");
-  const Hdf5Handle set = dataset(name);
-  const auto stored = static_cast<double>(H5Dget_storage_size(set.get()));
-  double elements = 1;
-  for (const std::int64_t extent : shape(name)) elements *= static_cast<double>(extent);
-  if (elements > stored * kMostDeflation) {
-    fail(doing, fmt::format("values for '{}' of shape {}", name, shape_text(shape(name))), fmt::format("{} bytes", stored),
-         "copy the file again");
-  }
+  array(name);
   return name;
 }
 
@@ -219,33 +255,14 @@ void Hdf5File::write_rows(const std::string& name, std::int64_t first, std::int6
 void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64_t count,
                          std::span<float> values) const {
   if (values.empty()) return;
-  const Hdf5Handle set = dataset(name);
-  const auto [file_space, memory_space] = select_rows(set.get(), first, count);
-  if (H5Sget_select_npoints(memory_space.get()) != static_cast<hssize_t>(values.size()) ||
-      H5Dread(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
-    fail_reading(fmt::format("readable rows in '{}'", name), hdf5_reason());
-  }
+  std::vector<AxisRange> ranges;
+  for (const std::int64_t extent : array(name).shape()) ranges.push_back({0, extent, 1});
+  if (!ranges.empty()) ranges.front() = {first, count, 1};
+  array(name).read(ranges, values);
 }
 
 void Hdf5File::read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const {
-  if (values.empty()) return;
-  const Hdf5Handle set = dataset(name);
-  const Hdf5Handle file_space(H5Dget_space(set.get()), H5Sclose);
-  std::vector<hsize_t> start, stride, count;
-  for (const AxisRange& range : ranges) {
-    start.push_back(static_cast<hsize_t>(range.first));
-    stride.push_back(static_cast<hsize_t>(range.stride));
-    count.push_back(static_cast<hsize_t>(range.count));
-  }
-  if (!ranges.empty()) {
-    H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), stride.data(), count.data(), nullptr);
-  }
-  const hsize_t total = values.size();
-  const Hdf5Handle memory_space(H5Screate_simple(1, &total, nullptr), H5Sclose);
-  if (H5Sget_select_npoints(file_space.get()) != static_cast<hssize_t>(total) ||
-      H5Dread(set.get(), H5T_NATIVE_FLOAT, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
-    fail_reading(fmt::format("readable values in '{}'", name), hdf5_reason());
-  }
+  array(name).read(ranges, values);
 }
 
 void Hdf5File::write_whole(const std::string& name, hid_t file_type, hid_t memory_type, std::size_t count,
@@ -257,13 +274,6 @@ void Hdf5File::write_whole(const std::string& name, hid_t file_type, hid_t memor
   if (!set || H5Dwrite(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
     set.release();
     fail_writing(fmt::format("'{}'", name));
-  }
-}
-
-void Hdf5File::read_whole(const std::string& name, hid_t memory_type, void* values) const {
-  const Hdf5Handle set = dataset(name);
-  if (H5Dread(set.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-    fail_reading(fmt::format("a readable '{}'", name), hdf5_reason());
   }
 }
 
@@ -279,23 +289,20 @@ void Hdf5File::write_integers(const std::string& name, std::span<const std::int6
   write_whole(name, H5T_STD_I64LE, H5T_NATIVE_INT64, values.size(), values.data());
 }
 
-std::vector<std::uint8_t> Hdf5File::read_bytes(const std::string& name) const {
-  std::vector<std::uint8_t> values(static_cast<std::size_t>(element_count(shape(name))));
-  read_whole(name, H5T_NATIVE_UINT8, values.data());
+// A list: the one axis of an array.
+template <class T>
+std::vector<T> Hdf5File::read_vector(const std::string& name) const {
+  const Shape extents = shape(name);
+  if (extents.size() != 1) fail_reading(fmt::format("one axis in '{}'", name), shape_text(extents));
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  if (extents[0] > kMost) fail_reading(fmt::format("at most {} values in '{}'", kMost, name), shape_text(extents));
+  std::vector<T> values(static_cast<std::size_t>(extents[0]));
+  array(name).read(std::vector<AxisRange>{{0, extents[0], 1}}, values);
   return values;
 }
 
-std::vector<double> Hdf5File::read_doubles(const std::string& name) const {
-  std::vector<double> values(static_cast<std::size_t>(element_count(shape(name))));
-  read_whole(name, H5T_NATIVE_DOUBLE, values.data());
-  return values;
-}
-
-std::vector<std::int64_t> Hdf5File::read_integers(const std::string& name) const {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(element_count(shape(name))));
-  read_whole(name, H5T_NATIVE_INT64, values.data());
-  return values;
-}
+std::vector<double> Hdf5File::read_doubles(const std::string& name) const { return read_vector<double>(name); }
+std::vector<std::int64_t> Hdf5File::read_integers(const std::string& name) const { return read_vector<std::int64_t>(name); }
 
 void Hdf5File::set_attribute(const std::string& name, const std::string& text) {
   const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -313,8 +320,9 @@ void Hdf5File::set_attribute(const std::string& name, const std::string& text) {
 std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   if (H5Aexists(file_.get(), name.c_str()) <= 0) return std::nullopt;
   const Hdf5Handle attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
-  const Hdf5Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  const Hdf5Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  const Hdf5Handle type(attribute ? H5Aget_type(attribute.get()) : -1, H5Tclose);
+  const Hdf5Handle space(attribute ? H5Aget_space(attribute.get()) : -1, H5Sclose);
+  if (!type || !space) fail_reading(fmt::format("a whole attribute '{}'", name), hdf5_reason());
   if (H5Sget_simple_extent_npoints(space.get()) != 1) fail_reading(fmt::format("one text in attribute '{}'", name), "several");
   if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");
   if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes it
@@ -325,11 +333,13 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
     if (H5Aread(attribute.get(), memory_type.get(), &raw) < 0 || raw == nullptr) {
       fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());
     }
-    std::string text(raw);
+    std::string text(raw, strnlen(raw, kLongestText));
     H5free_memory(raw);
     return text;
   }
-  std::string text(H5Tget_size(type.get()), '\0');
+  const std::size_t size = H5Tget_size(type.get());
+  if (size > kLongestText || size > bytes_) fail_reading(fmt::format("a text in attribute '{}'", name), fmt::format("one of {} bytes", size));
+  std::string text(size, '\0');
   if (H5Aread(attribute.get(), type.get(), text.data()) < 0) {
     fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());
   }

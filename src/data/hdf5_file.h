@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,14 +37,21 @@ class Hdf5Handle {
   Closer closer_ = nullptr;
 };
 
+// What HDF5 says of the last failure.
+std::string hdf5_reason();
+// The way to open objects of a file without being led into others: external links are not followed.
+Hdf5Handle hdf5_inside_access();
+
+class Hdf5Array;
+
 class Hdf5File {
  public:
   static Hdf5File create(const std::filesystem::path& path);
   static Hdf5File open(const std::filesystem::path& path);  // read only
+  static bool is_hdf5(const std::filesystem::path& path);
 
   bool has(const std::string& name) const;
-  Shape shape(const std::string& name) const;
-  bool is_number(const std::string& name) const;
+  Shape shape(const std::string& name) const;  // of an array of numbers; fails for any other
   std::vector<std::string> names() const;  // of the arrays in the root group
   // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such, or
   // where its extents are more than its bytes in the file can hold.
@@ -59,7 +68,6 @@ class Hdf5File {
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
   // The values in one range an axis, last axis fastest.
   void read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const;
-  std::vector<std::uint8_t> read_bytes(const std::string& name) const;
   std::vector<double> read_doubles(const std::string& name) const;
   std::vector<std::int64_t> read_integers(const std::string& name) const;
 
@@ -70,14 +78,20 @@ class Hdf5File {
 
  private:
   Hdf5File(Hdf5Handle file, std::filesystem::path path) : path_(std::move(path)), file_(std::move(file)) {}
+  static Hdf5File open_file(const std::filesystem::path& path, std::uint64_t bytes);
+  static void rehearse_walk(const std::filesystem::path& path, std::uint64_t bytes, const std::string& key);
   Hdf5Handle dataset(const std::string& name) const;
+  const Hdf5Array& array(const std::string& name) const;  // to be read; kept open
+  template <class T>
+  std::vector<T> read_vector(const std::string& name) const;
   void write_whole(const std::string& name, hid_t file_type, hid_t memory_type, std::size_t count, const void* values);
-  void read_whole(const std::string& name, hid_t memory_type, void* values) const;
   [[noreturn]] void fail_reading(const std::string& expected, const std::string& found) const;
   [[noreturn]] void fail_writing(const std::string& what);
 
   std::filesystem::path path_;
   Hdf5Handle file_;
+  std::uint64_t bytes_ = 0;  // on disk, where it was opened to read
+  mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
 };
 
 }  // namespace lano

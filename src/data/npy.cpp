@@ -23,6 +23,7 @@ static_assert(std::endian::native == std::endian::little, "the readers assume a 
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr std::size_t kLongestHeader = 1 << 17;  // version 1 has at most 64 KiB; no plain array needs more
+constexpr std::size_t kMostAxes = 32;            // as NumPy 1 itself
 
 struct Header {
   std::string descr;
@@ -50,6 +51,7 @@ Shape parse_shape(std::string_view text, std::string_view doing) {
   while (true) {
     while (!text.empty() && (text.front() == ' ' || text.front() == ',')) text.remove_prefix(1);
     if (text.empty()) break;
+    if (shape.size() == kMostAxes) fail(doing, fmt::format("at most {} axes in the NumPy shape", kMostAxes), "more", "");
     std::int64_t extent = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), extent);
     if (result.ec != std::errc() || extent < 0) fail(doing, "whole numbers in the NumPy shape", std::string(text), "");
@@ -69,30 +71,35 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   const std::size_t start = wide ? 12 : 10;
   const std::size_t length =
       byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
+  if (length > kLongestHeader) fail(doing, fmt::format("a NumPy header of at most {} bytes", kLongestHeader), std::to_string(length), "save each field alone");
   if (length > bytes.size() - start) fail(doing, "a whole NumPy header", "a truncated file", "copy the file again");
-  const std::string_view dict = bytes.substr(start, length);
+  std::string_view dict = bytes.substr(start, length);
+  while (!dict.empty() && (dict.back() == ' ' || dict.back() == '\n')) dict.remove_suffix(1);
+  if (!dict.starts_with('{') || !dict.ends_with('}')) fail(doing, "a dict in braces as NumPy header", "other text", "copy the file again");
   Header header;
   const std::string_view descr = value_after(dict, "descr", doing);
   const auto quote = descr.size() > 1 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
   if (quote == std::string_view::npos) fail(doing, "one plain number type", "a structured NumPy array", "save each field alone");
   header.descr = std::string(descr.substr(1, quote - 1));
-  header.fortran = value_after(dict, "fortran_order", doing).starts_with("True");
+  const std::string_view order = value_after(dict, "fortran_order", doing);
+  header.fortran = order.starts_with("True");
+  if (!header.fortran && !order.starts_with("False")) fail(doing, "True or False for 'fortran_order'", fmt::format("'{}'", order.substr(0, 20)), "");
   header.shape = parse_shape(value_after(dict, "shape", doing), doing);
   header.data_offset = start + length;
   return header;
 }
 
-// Product of the extents, or a failure where it overflows.
+// Product of the extents, or a failure where it overflows, also where one of the others is 0: strides are made of them.
 std::size_t checked_count(const Shape& shape, std::string_view doing) {
   std::size_t count = 1;
+  bool empty = false;
   for (const std::int64_t extent : shape) {
-    const auto e = static_cast<std::size_t>(extent);
-    if (e != 0 && count > std::numeric_limits<std::size_t>::max() / 16 / e) {
-      fail(doing, "a shape that fits in memory", shape_text(shape), "");
-    }
+    const auto e = static_cast<std::size_t>(std::max<std::int64_t>(1, extent));
+    if (count > std::numeric_limits<std::size_t>::max() / 32 / e) fail(doing, "a shape that fits in memory", shape_text(shape), "");
     count *= e;
+    empty = empty || extent == 0;
   }
-  return count;
+  return empty ? 0 : count;
 }
 
 struct Type {
@@ -108,19 +115,23 @@ constexpr Type kTypes[] = {
     {"|i1", 1, strided_copy<std::int8_t>},   {"|b1", 1, strided_copy<std::uint8_t>},
 };
 
-// The type of a header's numbers, with the bytes after the header checked against its shape.
-const Type& checked_type(const Header& header, std::size_t data_bytes, std::string_view doing) {
+const Type& type_of(const Header& header, std::string_view doing) {
   for (const Type& type : kTypes) {
-    if (type.descr != header.descr) continue;
-    const std::size_t count = checked_count(header.shape, doing);
-    if (data_bytes != count * type.size) {
-      fail(doing, fmt::format("{} bytes of data for shape {}", count * type.size, shape_text(header.shape)),
-           fmt::format("{}", data_bytes), "copy the file again");
-    }
-    return type;
+    if (type.descr == header.descr) return type;
   }
   fail(doing, "little-endian real numbers (float32, float64, integers)", fmt::format("NumPy type '{}'", header.descr),
        "convert it with numpy.asarray(x, dtype='float32')");
+}
+
+// The type of a header's numbers, with the bytes after the header checked against its shape.
+const Type& checked_type(const Header& header, std::size_t data_bytes, std::string_view doing) {
+  const Type& type = type_of(header, doing);
+  const std::size_t count = checked_count(header.shape, doing);
+  if (data_bytes != count * type.size) {
+    fail(doing, fmt::format("{} bytes of data for shape {}", count * type.size, shape_text(header.shape)),
+         fmt::format("{}", data_bytes), "copy the file again");
+  }
+  return type;
 }
 
 class NpySource final : public ContiguousSource {
@@ -153,10 +164,33 @@ std::unique_ptr<zip_t, ZipCloser> open_zip(const std::filesystem::path& path, co
   int error = 0;
   std::unique_ptr<zip_t, ZipCloser> archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
   if (!archive) {
-    if (!std::filesystem::exists(path)) fail(doing, "a file", "nothing at that path", "check the path");
+    file_bytes(path, doing);
     fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one", "save it with numpy.savez");
   }
   return archive;
+}
+
+// The bytes of one .npy file in an archive. The sizes a zip states are not trusted with memory: the array's own header is read first and says
+// how many bytes may follow, and memory grows with the bytes that do.
+std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& doing) {
+  const std::unique_ptr<zip_file_t, ZipCloser> file(zip_fopen_index(archive, index, 0));
+  if (!file) fail(doing, "a readable zip entry", "a damaged or encrypted one", "save it with numpy.savez");
+  std::string bytes, block(1 << 20, '\0');
+  std::size_t expected = 0;
+  zip_int64_t got = 0;
+  do {
+    got = zip_fread(file.get(), block.data(), block.size());
+    if (got < 0) fail(doing, "a whole zip entry", "a damaged one", "copy the file again");
+    bytes.append(block, 0, static_cast<std::size_t>(got));
+    if (expected == 0 && (got == 0 || bytes.size() >= kLongestHeader + 12)) {
+      const Header header = parse_header(bytes, doing);
+      expected = header.data_offset + checked_count(header.shape, doing) * type_of(header, doing).size;
+    }
+    if (expected != 0 && bytes.size() > expected) fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
+  } while (got > 0);
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size != bytes.size()) fail(doing, "a whole zip entry", "a damaged one", "copy the file again");
+  return bytes;
 }
 
 std::string entry_key(const char* name) {
@@ -174,6 +208,7 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
   const std::string_view raw = bytes.substr(header.data_offset);
   const Type& type = checked_type(header, raw.size(), doing);
   NumpyArray array{header.shape, std::vector<float>(raw.size() / type.size)};
+  if (array.values.empty()) return array;
   const Shape strides = header.fortran ? column_major_strides(header.shape) : row_major_strides(header.shape);
   type.copy(raw.data(), strides, array.values.data(), row_major_strides(header.shape), header.shape);
   return array;
@@ -181,16 +216,14 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
 
 std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path) {
   std::string doing = fmt::format("reading '{}'", path.string());
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(doing, "a file", "nothing at that path", "check the path");
-  if (std::filesystem::is_directory(path, error)) fail(doing, "a file", "a folder", "name the file itself");
+  const std::uint64_t size = file_bytes(path, doing);
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(doing, "a readable file", errno_text(errno), "check its permissions");
-  std::string start(kLongestHeader, '\0');
+  std::string start(kLongestHeader + 12, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(file.gcount()));
   const Header header = parse_header(start, doing);
-  const Type& type = checked_type(header, std::filesystem::file_size(path) - header.data_offset, doing);
+  const Type& type = checked_type(header, size - header.data_offset, doing);
   return std::make_unique<NpySource>(std::move(doing), header, type, std::move(file));
 }
 
@@ -212,20 +245,8 @@ NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key)
   const auto archive = open_zip(path, doing);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] != wanted) continue;
-    zip_stat_t stat;
-    if (zip_stat_index(archive.get(), i, 0, &stat) != 0) fail(doing, "a readable zip entry", "a damaged one", "");
-    const std::unique_ptr<zip_file_t, ZipCloser> file(zip_fopen_index(archive.get(), i, 0));
-    // The stated size is not trusted with memory: read in blocks and stop where the data stops.
-    std::string bytes;
-    std::string block(1 << 20, '\0');
-    zip_int64_t got = 0;
-    while (file && (got = zip_fread(file.get(), block.data(), block.size())) > 0) {
-      bytes.append(block, 0, static_cast<std::size_t>(got));
-    }
-    if (!file || got < 0 || bytes.size() != stat.size) {
-      fail(doing, fmt::format("a whole array '{}'", wanted), "a damaged zip entry", "copy the file again");
-    }
-    return parse_npy(bytes, fmt::format("reading '{}', array '{}'", path.string(), wanted));
+    const std::string named = fmt::format("{}, array '{}'", doing, wanted);
+    return parse_npy(read_entry(archive.get(), i, named), named);
   }
   fail_usage(doing, fmt::format("an array '{}'", key), fmt::format("the arrays {}", fmt::join(keys, ", ")),
              fmt::format("did you mean '{}'?", nearest(key, keys)));

@@ -40,6 +40,7 @@ Field to_field(NumpyArray array, ChannelAxis axis, const std::string& doing) {
     fail(doing, fmt::format("an array of at least {} axes, samples first", least), shape_text(array.shape),
          "see --channels in 'lano import --help'");
   }
+  if (element_count(array.shape) == 0) fail(doing, "an array with values", shape_text(array.shape), "import it without that array");
   Field field;
   field.samples = array.shape.front();
   if (axis == ChannelAxis::none) {
@@ -51,6 +52,10 @@ Field to_field(NumpyArray array, ChannelAxis axis, const std::string& doing) {
   } else {
     field.channels = array.shape[1];
     field.shape.assign(array.shape.begin() + 2, array.shape.end());
+  }
+  constexpr std::int64_t kMostChannels = 4096;  // each gets a name
+  if (field.channels > kMostChannels) {
+    fail(doing, fmt::format("at most {} channels", kMostChannels), shape_text(array.shape), "see --channels in 'lano import --help'");
   }
   if (axis != ChannelAxis::first) {
     field.values = std::move(array.values);
@@ -170,13 +175,13 @@ std::pair<std::vector<Selected>, std::vector<Selected>> select(const NumpyImport
   if (options.test_files.empty()) {
     const auto available = static_cast<std::int64_t>(train.size());
     const std::int64_t wanted = options.test_count.value_or(std::llround(0.1 * static_cast<double>(available)));
-    if (wanted > available) fail_usage(doing, fmt::format("at most {} test samples", available), std::to_string(wanted));
+    if (wanted < 0 || wanted > available) fail_usage(doing, fmt::format("at most {} test samples", available), std::to_string(wanted));
     test.assign(train.end() - wanted, train.end());
     train.resize(static_cast<std::size_t>(available - wanted));
   }
   const auto cut = [&](std::vector<Selected>& part, const std::optional<std::int64_t>& count, const char* name) {
     if (!count) return;
-    if (*count > static_cast<std::int64_t>(part.size())) {
+    if (*count < 0 || *count > static_cast<std::int64_t>(part.size())) {
       fail_usage(doing, fmt::format("at most {} {} samples", part.size(), name), std::to_string(*count));
     }
     part.resize(static_cast<std::size_t>(*count));

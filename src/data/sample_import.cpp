@@ -28,6 +28,10 @@ std::int64_t samples_at_once(const ArraySource& source, std::int64_t values_per_
 
 std::int64_t write_samples(const std::filesystem::path& out, const SetDescription& description, std::span<const float> shared,
                            const SamplePart& train, const SamplePart& test, std::int64_t at_once, double validation_share) {
+  check_finite(shared, "coordinates", 0, 1);
+  for (const double time : description.time) {
+    if (!std::isfinite(time)) fail("importing samples", "finite times", std::to_string(time), "copy the file again");
+  }
   DatasetWriter writer(out, description, make_splits(train.count, test.count, validation_share), shared);
   std::int64_t written = 0;
   for (const SamplePart* part : {&train, &test}) {

@@ -9,23 +9,10 @@
 namespace lano::kernels {
 namespace {
 
-AxisInterpolation interpolation(const std::vector<double>& places, std::int64_t extent) {
-  AxisInterpolation axis;
-  axis.extent = extent;
-  for (const double place : places) {
-    const double t = std::clamp(place, 0.0, static_cast<double>(extent - 1));
-    const auto low = static_cast<std::int32_t>(t);
-    axis.at.push_back({low, static_cast<std::int32_t>(std::min<std::int64_t>(low + 1, extent - 1)),
-                       static_cast<float>(t - static_cast<double>(low))});
-  }
-  return axis;
-}
-
 // t = (i + 1/2) m/n - 1/2, the place of i of n among m.
-std::vector<double> even_places(std::int64_t n, std::int64_t m) {
-  std::vector<double> places;
-  for (std::int64_t i = 0; i < n; ++i) places.push_back((static_cast<double>(i) + 0.5) * static_cast<double>(m) / static_cast<double>(n) - 0.5);
-  return places;
+AxisInterpolation even_interpolation(std::int64_t n, std::int64_t m) {
+  const double step = static_cast<double>(m) / static_cast<double>(n);
+  return {n, m, 0.5 * step - 0.5, step};
 }
 
 // The points of patch i of m on an axis of n points; `layout` where the axis is another than the trained one.
@@ -36,7 +23,7 @@ PatchRange patch(std::int64_t i, std::int64_t m, std::int64_t n, const AxisLayou
   const std::int64_t n0 = layout->trained;
   const double low = i == 0 ? -1e300 : static_cast<double>(i * n0 / m) - 0.5;
   const double high = i + 1 == m ? 1e300 : static_cast<double>(((i + 1) * n0 + m - 1) / m) - 0.5;
-  const auto place = [&](std::int64_t p) { return layout->place.empty() ? static_cast<double>(p) : layout->place[static_cast<std::size_t>(p)]; };
+  const auto place = [&](std::int64_t p) { return layout->place(static_cast<double>(p)); };
   const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(n0) - 0.5)) / 2;
   PatchRange range{n, 0};
   std::int64_t nearest = 0;
@@ -76,9 +63,8 @@ void leading_corners(std::span<const AxisInterpolation> axes, std::int64_t lead,
     std::int64_t rest = lead, at = 0, stride = axes[leading].extent;
     float weight = 1;
     for (std::size_t a = leading; a-- > 0;) {
-      const auto n = static_cast<std::int64_t>(axes[a].at.size());
-      const auto& between = axes[a].at[static_cast<std::size_t>(rest % n)];
-      rest /= n;
+      const auto between = axes[a].at(static_cast<double>(rest % axes[a].count));
+      rest /= axes[a].count;
       const bool high = (corner >> a & 1u) != 0;
       at += stride * (high ? between.high : between.low);
       weight *= high ? between.share : 1 - between.share;
@@ -88,30 +74,11 @@ void leading_corners(std::span<const AxisInterpolation> axes, std::int64_t lead,
   }
 }
 
-// The three taps of the stencil at each point of an axis: at -reach, 0, +reach, shared linearly by the two points beside.
-// On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
-// zero padding of the training began; beyond the ends the end point is read. whole: all axes reach whole points, no sharing.
-AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n, bool whole) {
-  const bool moved = !axis.place.empty();
-  const auto side = static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3));
-  const auto fade = [&](std::int64_t i) {
-    if (!moved) return i >= 0 && i < n ? 1.0 : 0.0;
-    const double place = axis.place.front() + static_cast<double>(i) / axis.reach;
-    return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
-  };
+AxisTable stencil_table(const StencilAxis& axis) {
   AxisTable table;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int32_t tap = 0; tap < 3; ++tap) {
-      const double away = whole ? static_cast<double>((tap - 1) * side)
-                                : std::clamp((tap - 1) * axis.reach, -static_cast<double>(side), static_cast<double>(side));
-      const auto low = static_cast<std::int64_t>(std::floor(away + 1e-9));
-      const double share = std::max(0.0, away - static_cast<double>(low));
-      for (std::int64_t k = 0; k < 2; ++k) {
-        const double weight = (k == 0 ? 1 - share : share) * fade(i + low + k);
-        if (weight == 0) continue;
-        table.entries.push_back({static_cast<std::int32_t>(std::clamp<std::int64_t>(i + low + k, 0, n - 1)), tap, static_cast<float>(weight)});
-      }
-    }
+  for (std::int64_t i = 0; i < axis.points; ++i) {
+    const StencilAxis::Entries found = axis.at(static_cast<double>(i));
+    table.entries.insert(table.entries.end(), found.entries.begin(), found.entries.begin() + static_cast<std::ptrdiff_t>(found.count));
     table.first.push_back(static_cast<std::int32_t>(table.entries.size()));
   }
   return table;
@@ -119,8 +86,37 @@ AxisTable stencil_taps(const AxisLayout& axis, std::int64_t n, bool whole) {
 
 }  // namespace
 
+AxisInterpolation::Between AxisInterpolation::at(double i) const {
+  const double t = std::clamp(first + i * step, 0.0, static_cast<double>(extent - 1));
+  const auto low = static_cast<std::int64_t>(t);
+  return {low, std::min(low + 1, extent - 1), static_cast<float>(t - static_cast<double>(low))};
+}
+
+// On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the zero padding of
+// the training began; beyond the ends the end point is read.
+StencilAxis::Entries StencilAxis::at(double i) const {
+  const auto side = std::ceil(layout.reach - 1e-3);
+  const auto fade = [&](std::int64_t j) {
+    if (!layout.moved) return j >= 0 && j < points ? 1.0 : 0.0;
+    const double place = layout.place(static_cast<double>(j));
+    return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(layout.trained) - place, 0.0, 1.0);
+  };
+  Entries found;
+  for (std::int32_t tap = 0; tap < 3; ++tap) {
+    const double away = i + (whole ? (tap - 1) * side : std::clamp((tap - 1) * layout.reach, -side, side));
+    const auto low = static_cast<std::int64_t>(std::floor(away + 1e-9));
+    const double share = std::max(0.0, away - static_cast<double>(low));
+    for (std::int64_t k = 0; k < 2; ++k) {
+      const double weight = (k == 0 ? 1 - share : share) * fade(low + k);
+      if (weight == 0) continue;
+      found.entries[found.count++] = {static_cast<std::int32_t>(std::clamp<std::int64_t>(low + k, 0, points - 1)), tap, static_cast<float>(weight)};
+    }
+  }
+  return found;
+}
+
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained, const std::vector<std::int64_t>& used,
-                       std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes) {
+                       std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes, bool training) {
   if (points > (std::int64_t{1} << 28)) fail("arranging the points of a sample", "at most 2^28", std::to_string(points));
   Geometry g;
   g.points = points;
@@ -128,7 +124,7 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
   g.trained_agents = element_count(trained);
   const bool grid = pools_on_grid(config, trained, mesh);
   bool moved = false;
-  for (const AxisLayout& axis : axes) moved = moved || !axis.place.empty();
+  for (const AxisLayout& axis : axes) moved = moved || axis.moved;
   g.pool_shape = grid ? mesh : Shape{points};
   for (std::size_t a = 0; a < g.pool_shape.size(); ++a) {
     const std::int64_t n = g.pool_shape[a], m = used[a];
@@ -137,32 +133,35 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     for (std::int64_t i = 0; i < m; ++i) {
       ranges.push_back(patch(i, m, n, grid && moved ? &axes[a] : nullptr));
       const PatchRange& range = ranges.back();
-      for (std::int64_t p = range.begin; p < range.end; ++p) {
+      for (std::int64_t p = range.begin; training && p < range.end; ++p) {
         bins.entries.push_back({static_cast<std::int32_t>(p), 0, 1.0f / static_cast<float>(range.end - range.begin)});
       }
       bins.first.push_back(static_cast<std::int32_t>(bins.entries.size()));
     }
     g.patches.push_back(std::move(ranges));
-    g.patches_of.push_back(inverted(bins, n));
+    if (training) g.patches_of.push_back(inverted(bins, n));
 
-    std::vector<double> places = even_places(n, trained[a]);
-    if (grid && !axes[a].place.empty()) {
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        places[i] = (axes[a].place[i] + 0.5) * static_cast<double>(trained[a]) / static_cast<double>(axes[a].trained) - 0.5;
-      }
+    g.at_points.push_back(even_interpolation(n, trained[a]));
+    if (grid && axes[a].moved) {  // at another resolution n and N are those of the training
+      const double patches = static_cast<double>(trained[a]) / static_cast<double>(axes[a].trained);
+      g.at_points.back().first = (axes[a].first + 0.5) * patches - 0.5;
+      g.at_points.back().step = patches / axes[a].reach;
     }
-    g.at_points.push_back(interpolation(places, trained[a]));
-    if (used != trained) g.at_agents.push_back(interpolation(even_places(m, trained[a]), trained[a]));
+    if (used != trained) g.at_agents.push_back(even_interpolation(m, trained[a]));
   }
   if (config.dwc) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
     bool whole = true;
     for (const AxisLayout& axis : axes) whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
     for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) {
-      g.taps.push_back(stencil_taps(axes[a], g.stencil_shape[a], whole));
-      g.taps_back.push_back(inverted(g.taps.back(), g.stencil_shape[a]));
-      std::size_t most = 0;
-      for (std::int64_t i = 0; i < g.stencil_shape[a]; ++i) most = std::max({most, g.taps.back().of(i).size(), g.taps_back.back().of(i).size()});
+      const StencilAxis& axis = g.stencil.emplace_back(StencilAxis{axes[a], g.stencil_shape[a], whole});
+      std::size_t most = axis.at(0).entries.size();
+      if (training || g.stencil_shape.size() > 1) {
+        AxisTable taps = stencil_table(axis);
+        if (training) g.taps_back.push_back(inverted(taps, axis.points));
+        for (std::int64_t i = 0; training && i < axis.points; ++i) most = std::max(most, g.taps_back.back().of(i).size());
+        if (g.stencil_shape.size() > 1) g.taps.push_back(std::move(taps));
+      }
       g.most_taps *= static_cast<std::int64_t>(most);
     }
   }
@@ -171,10 +170,9 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
 
 void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count, float* row, float* out) {
   const AxisInterpolation& last = axes.back();
-  const auto n = static_cast<std::int64_t>(last.at.size());
   std::int64_t known = -1;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t lead = (first + i) / n;
+    const std::int64_t lead = (first + i) / last.count;
     if (lead != known) {
       known = lead;
       std::fill_n(row, last.extent, 0.0f);
@@ -182,20 +180,36 @@ void interpolate(std::span<const AxisInterpolation> axes, const float* vector, s
         for (std::int64_t j = 0; j < last.extent; ++j) row[j] += weight * vector[at + j];
       });
     }
-    const auto& between = last.at[static_cast<std::size_t>(first + i - lead * n)];
+    const auto between = last.at(static_cast<double>(first + i - lead * last.count));
     out[i] = (1 - between.share) * row[between.low] + between.share * row[between.high];
   }
+}
+
+float interpolate_at(std::span<const AxisInterpolation> axes, const float* vector, std::span<const double> index) {
+  float sum = 0;
+  for (unsigned corner = 0; corner < 1u << axes.size(); ++corner) {
+    std::int64_t at = 0;
+    float weight = 1;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      const auto between = axes[a].at(index[a]);
+      const bool high = (corner >> a & 1u) != 0;
+      at = at * axes[a].extent + (high ? between.high : between.low);
+      weight *= high ? between.share : 1 - between.share;
+    }
+    sum += weight * vector[at];
+  }
+  return sum;
 }
 
 void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first, std::int64_t count, float* row,
                       float* gradient) {
   const AxisInterpolation& last = axes.back();
-  const auto n = static_cast<std::int64_t>(last.at.size());
+  const std::int64_t n = last.count;
   for (std::int64_t i = 0; i < count;) {
     const std::int64_t lead = (first + i) / n, end = std::min(count, (lead + 1) * n - first);
     std::fill_n(row, last.extent, 0.0f);
     for (; i < end; ++i) {
-      const auto& between = last.at[static_cast<std::size_t>(first + i - lead * n)];
+      const auto between = last.at(static_cast<double>(first + i - lead * n));
       row[between.low] += (1 - between.share) * slopes[i];
       row[between.high] += between.share * slopes[i];
     }

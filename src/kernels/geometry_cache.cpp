@@ -10,7 +10,7 @@ std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Sha
   if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
   const Layout layout = lano_layout(config_, shape_, points, mesh, spacing, origin, {});
   const std::vector<std::int64_t> trained = shape_.patches.empty() ? std::vector<std::int64_t>{config_.agents} : shape_.patches;
-  auto made = std::make_shared<const Geometry>(make_geometry(config_, trained, patches, points, mesh, layout.axes));
+  auto made = std::make_shared<const Geometry>(make_geometry(config_, trained, patches, points, mesh, layout.axes, training_));
   if (points > kMostKept) return made;
   if (points_kept_ + points > kMostKept) {
     kept_.clear();

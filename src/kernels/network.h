@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -86,6 +87,15 @@ struct Sample {
   const Geometry* geometry = nullptr;  // all samples of a call have as many agents
 };
 
+// Where a pass reads the features of its points and leaves its answers, tile by tile, from many threads at once, so that neither needs to be
+// held for all points.
+struct PointStream {
+  // Features of `count` points from `first` on, [count, inputs]: a pointer of its own, or `room`, filled.
+  std::function<const float*(std::int64_t first, std::int64_t count, float* room)> read;
+  // Answers [count, outputs], in rows of `stride` floats.
+  std::function<void(std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride)> write;
+};
+
 struct Tape;          // what a recorded forward pass keeps
 struct PackedWeights;
 
@@ -97,7 +107,13 @@ class Network {
 
   // input [P, inputs]; time [samples, C], added behind the encoder, or null; output [P, outputs].
   void predict(std::span<const Sample> samples, const float* input, const float* time, float* output) const;
+  void predict(std::span<const Sample> samples, const PointStream& points, const float* time) const;
   std::shared_ptr<Tape> record(std::span<const Sample> samples, const float* input, const float* time, float* output) const;
+  // What the agents of one sample hold in every block and, where there is a stencil, its values at the points: against this, other points are
+  // decoded. The sample's geometry must live as long. Answers at the points themselves are written where points.write is given.
+  std::shared_ptr<const Tape> remember(const Sample& sample, const PointStream& points, const float* time) const;
+  // `count` points; index [count, axes]: where each lies on the axes of the remembered points (along their order for clouds), between two or on one.
+  void recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points, const float* time) const;
   // Writes all gradients; dinput [P, inputs] and dtime [samples, C] where they are not null. input as recorded.
   void backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime) const;
 

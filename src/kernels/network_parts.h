@@ -54,12 +54,12 @@ struct AgentState {
   float* y_back;    // [H] packed, depth D, columns Mp
 };
 
-// The activations of one block. Prediction keeps f and v only: one buffer in, mid and out, the others null.
+// The activations of one block. Prediction keeps f, and v where the stencil reads it: one buffer in, mid and out, the others null.
 struct BlockState {
   float *f, *mid, *next;     // [P, row]
   float *q, *k, *v, *z;      // [P, row]; z: what enters the output projection
   float *u;                  // [P, wide] before the GELU
-  float *stats1, *stats2;    // [P, 2]
+  float *stats1, *stats2;    // [P, 2]; stats2 null in prediction
   float *maxima, *inverse;   // [H, P] of the broadcast
   float *column1, *column2;  // [Mp] the agents' side of the logit biases, null without
   float *logit_column1, *logit_column2;  // the same times log2(e)
@@ -86,6 +86,7 @@ struct Scratch {
   float *line;                  // [trained agents]
   float *inverse, *maxima;      // [kTile]
   float *input;                 // [kTile, Ip]
+  float *f, *stats;             // [kTile, row] and [kTile, 4]: points decoded against a memory
   std::vector<const float*> sources, filters;
   std::vector<float*> dfilters;
   std::vector<float> weights;
@@ -116,6 +117,30 @@ struct BiasRows {
   const float *row1, *row2;
 };
 BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s);
+
+// Features [rows, inputs] -> f [rows, row] and its statistics; column: the encoder's last bias, with time.
+void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f, float* stats, Scratch& s);
+
+// A tile in the last round of a block. Null pointers of the tape's are replaced by scratch.
+struct ScatterTile {
+  std::int64_t rows = 0;
+  const float* f = nullptr;          // [rows, row]
+  float *mid = nullptr, *next = nullptr;
+  const float* queries = nullptr;    // null: computed from f
+  float *z = nullptr, *u = nullptr;
+  float *maxima = nullptr, *inverse = nullptr;  // of head h at h head_stride
+  std::int64_t head_stride = 0;
+  const float *stats1 = nullptr;
+  float *stats2 = nullptr, *next_stats = nullptr;
+  const float* row2 = nullptr;       // the points' side of the logit biases
+};
+
+// stencil(r): lists the entries of row r into scratch and returns their number; not asked where the block has no filter.
+void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockState& state, const AgentState& agents, std::int64_t m,
+                  ScatterTile tile, const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s);
+
+// LN(f) -> answers in rows of `wide` floats; returns them.
+const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s);
 
 // Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back: transposed.
 std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,

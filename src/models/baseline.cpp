@@ -1,5 +1,7 @@
 #include "models/baseline.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "core/lano_sizes.h"
@@ -7,10 +9,15 @@
 
 namespace lano {
 
-Baseline::Baseline(const BaselineConfig& config, const LanoShape& shape) : config_(config), shape_(shape) {
+std::string axes_text(std::int64_t axes) {
+  return axes == 0 ? "a point cloud" : fmt::format("a grid or mesh of {} ax{}s", axes, axes == 1 ? "i" : "e");
+}
+
+Baseline::Baseline(const BaselineConfig& config, const LanoShape& shape, std::int64_t features)
+    : config_(config), shape_(shape), features_(features > 0 ? features : config.width) {
   if (config_.task == Task::time_conditional) {
     time1_ = register_module("time1", torch::nn::Linear(config_.width, config_.width));
-    time2_ = register_module("time2", torch::nn::Linear(config_.width, config_.width));
+    time2_ = register_module("time2", torch::nn::Linear(config_.width, features_));
   }
 }
 
@@ -19,8 +26,8 @@ std::int64_t Baseline::position_channels() const { return position_width(config_
 void Baseline::register_encoder(bool placeholder) {
   const std::int64_t c = config_.width;
   encoder1_ = register_module("encoder1", torch::nn::Linear(position_channels() + shape_.input_channels, 2 * c));
-  encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, c));
-  if (placeholder) placeholder_ = register_parameter("placeholder", torch::rand({c}) / static_cast<double>(c));
+  encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, features_));
+  if (placeholder) placeholder_ = register_parameter("placeholder", torch::rand({features_}) / static_cast<double>(features_));
 }
 
 torch::Tensor Baseline::encode(const Points& points) {

@@ -16,6 +16,22 @@ torch::Tensor to_image(const torch::Tensor& fields, const Shape& mesh) {
 
 torch::Tensor from_image(const torch::Tensor& image) { return image.flatten(2).transpose(1, 2); }
 
+torch::Tensor pad_image(const torch::Tensor& image, const Shape& sizes) {
+  std::vector<std::int64_t> added;  // before and behind, from the last axis to the first
+  bool any = false;
+  for (std::size_t a = sizes.size(); a-- > 0;) {
+    added.push_back(0);
+    added.push_back(sizes[a] - image.size(static_cast<std::int64_t>(a) + 2));
+    any = any || added.back() > 0;
+  }
+  return any ? torch::constant_pad_nd(image, added) : image;
+}
+
+torch::Tensor crop_image(torch::Tensor image, const Shape& mesh) {
+  for (std::size_t a = 0; a < mesh.size(); ++a) image = image.narrow(static_cast<std::int64_t>(a) + 2, 0, mesh[a]);
+  return image;
+}
+
 torch::nn::AnyModule register_convolution(torch::nn::Module& owner, const std::string& name, std::int64_t axes, std::int64_t in,
                                           std::int64_t out, std::int64_t side, bool bias) {
   const std::int64_t padding = side / 2;

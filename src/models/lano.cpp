@@ -42,12 +42,12 @@ torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int
   const auto fade = [&](double place) {
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
   };
-  const auto points = static_cast<std::int64_t>(axis.place.size());
+  const std::int64_t points = image.size(dim);
   std::vector<double> weights;
   std::vector<std::int64_t> from;
   for (std::int64_t i = -side; i < points + side; ++i) {
     from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
-    weights.push_back(fade(axis.place.front() + static_cast<double>(i) / axis.reach));
+    weights.push_back(fade(axis.place(static_cast<double>(i))));
   }
   std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
   along[static_cast<std::size_t>(dim)] = points + 2 * side;
@@ -63,7 +63,7 @@ torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int
   for (std::int64_t i = 0; i < patches; ++i) {
     const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
     const double high = i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
-    const auto place = [&](std::int64_t p) { return axis.place.empty() ? static_cast<double>(p) : axis.place[static_cast<std::size_t>(p)]; };
+    const auto place = [&](std::int64_t p) { return axis.place(static_cast<double>(p)); };
     std::int64_t count = 0, nearest = 0;
     for (std::int64_t p = 0; p < points; ++p) {
       if (place(p) >= low - 1e-6 && place(p) < high - 1e-6) {
@@ -119,7 +119,7 @@ torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, co
   const torch::Tensor image = to_image(q, grid ? mesh : Shape{q.size(1)});
   const auto& to = used_patches_;
   bool moved = false;
-  for (const AxisLayout& axis : axes) moved = moved || !axis.place.empty();
+  for (const AxisLayout& axis : axes) moved = moved || axis.moved;
   if (grid && moved) {
     // The patches mean the same regions as in training: axis by axis, points are averaged by place.
     torch::Tensor pooled = image;
@@ -166,12 +166,12 @@ std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t poin
   std::vector<std::vector<double>> point_places, agent_places;
   for (std::size_t a = 0; a < patches_.size(); ++a) {
     const std::int64_t n = grid ? mesh[a] : points;
-    const bool moved = grid && !axes[a].place.empty();
+    const bool moved = grid && axes[a].moved;
     std::vector<double> at_points(static_cast<std::size_t>(n)), at_agents(static_cast<std::size_t>(used_patches_[a]));
     const auto m = static_cast<double>(patches_[a]);
     // t = (n + 1/2) m/N - 1/2; at another resolution n and N are those of the training.
     for (std::size_t i = 0; i < at_points.size(); ++i) {
-      at_points[i] = moved ? (axes[a].place[i] + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
+      at_points[i] = moved ? (axes[a].place(static_cast<double>(i)) + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
                            : (static_cast<double>(i) + 0.5) * m / static_cast<double>(n) - 0.5;
     }
     for (std::size_t i = 0; i < at_agents.size(); ++i) {
@@ -205,7 +205,7 @@ torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh,
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
     const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
-    if (axes[a].place.empty()) {
+    if (!axes[a].moved) {
       padding.push_back(side);
     } else {
       image = with_ghosts(image, dim, side, axes[a]);

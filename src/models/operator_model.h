@@ -1,5 +1,7 @@
 // A neural operator as training and evaluation see it: normalised coordinates and input fields in, normalised output
 // fields out. Every model of the registry is one of these. Float32 by default; `.to(torch::kFloat64)` for references.
+// Parameters are real: a complex weight is a pair of numbers along a last axis of two, and its own name (behind the last dot) begins with
+// "complex". parameter_count takes such a pair for one parameter, as PyTorch counts a complex tensor and papers quote it.
 #pragma once
 
 #include <torch/torch.h>

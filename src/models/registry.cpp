@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/nearest.h"
+#include "core/parameter_name.h"
 #include "models/baselines.h"
 #include "models/lano.h"
 #include "models/operator_model.h"
@@ -10,9 +11,11 @@ namespace lano {
 
 namespace {
 
-// Every model but LANO by its name, in the order of the paper's table.
+// Every model but LANO by its name, in the order of the paper's table, then those users ask for beside it.
 constexpr std::pair<const char*, MakeModel> kBaselines[] = {
-    {"transolver", make_transolver},
+    {"fno", make_fno}, {"wmt", make_wmt}, {"u-fno", make_u_fno}, {"geo-fno", make_geo_fno}, {"u-no", make_u_no}, {"f-fno", make_f_fno}, {"lsm", make_lsm},
+    {"galerkin", make_galerkin}, {"ht-net", make_ht_net}, {"oformer", make_oformer}, {"gnot", make_gnot}, {"factformer", make_factformer},
+    {"ono", make_ono}, {"transolver", make_transolver}, {"deeponet", make_deeponet}, {"softmax", make_softmax}, {"ano", make_ano},
 };
 
 std::vector<std::pair<std::string, MakeModel>>& registered() {
@@ -68,7 +71,7 @@ std::int64_t OperatorModel::use_agents(std::int64_t) {
 
 std::int64_t parameter_count(const OperatorModel& model) {
   std::int64_t count = 0;
-  for (const torch::Tensor& parameter : model.parameters()) count += parameter.numel();
+  for (const auto& item : model.named_parameters()) count += item.value().numel() / (is_complex_weight(item.key()) ? 2 : 1);
   return count;
 }
 

@@ -73,7 +73,7 @@ struct FusedLano::Kept {
   kernels::GeometryCache geometries;
 };
 
-FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {config, shape}}) {}
+FusedLano::FusedLano(const LanoConfig& config, const LanoShape& shape) : kept_(new Kept{config, shape, {config, shape, true}}) {}
 FusedLano::~FusedLano() = default;
 
 torch::Tensor FusedLano::forward(const torch::Tensor& input, const torch::Tensor& time, const Arrangement& arrangement, const FusedTensors& tensors) {

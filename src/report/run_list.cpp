@@ -187,10 +187,15 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
 }
 
 std::string table_text(const RunTable& table) {
-  std::vector<std::size_t> widths;
-  for (const std::string& column : table.columns) widths.push_back(width_of(column));
-  for (const auto& row : table.rows) {
-    for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], width_of(row.cells[c]));
+  // Cells come from files: what goes to a terminal is plain.
+  std::vector<std::vector<std::string>> lines{table.columns};
+  for (const auto& row : table.rows) lines.push_back(row.cells);
+  std::vector<std::size_t> widths(table.columns.size(), 0);
+  for (std::vector<std::string>& cells : lines) {
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      cells[c] = plain_text(cells[c], 400);
+      widths[c] = std::max(widths[c], width_of(cells[c]));
+    }
   }
   std::string text;
   const auto add = [&](const std::vector<std::string>& cells) {
@@ -201,8 +206,7 @@ std::string table_text(const RunTable& table) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  add(table.columns);
-  for (const auto& row : table.rows) add(row.cells);
+  for (const std::vector<std::string>& cells : lines) add(cells);
   return text;
 }
 

@@ -42,7 +42,7 @@ RunMetrics parse_run_metrics(std::string_view text) {
   if (lines.back().empty()) lines.pop_back();
   const std::vector<std::string> header = lines.empty() ? std::vector<std::string>{} : split(lines[0], ',');
   if (std::find(header.begin(), header.end(), "epoch") == header.end()) {
-    m.damage = "expected a header with the column epoch, found " + (lines.empty() ? "nothing" : "'" + lines[0] + "'");
+    m.damage = fmt::format("expected a header with the column epoch, found '{}'", lines.empty() ? "" : plain_text(lines[0], 200));
     return m;
   }
   const std::pair<const char*, std::vector<double>*> wanted[] = {{"epoch", &m.epoch},
@@ -56,7 +56,7 @@ RunMetrics parse_run_metrics(std::string_view text) {
     bool whole = cells.size() == header.size();
     for (std::size_t c = 0; c < cells.size(); ++c) whole = read_cell(cells[c], values[c]) && whole;
     if (!whole) {
-      m.damage = fmt::format("expected {} numbers in line {}, found '{}'", header.size(), l + 1, lines[l]);
+      m.damage = fmt::format("expected {} numbers in line {}, found '{}'", header.size(), l + 1, plain_text(lines[l], 200));
       return m;
     }
     for (const auto& [name, column] : wanted) {

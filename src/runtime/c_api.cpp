@@ -12,6 +12,10 @@ struct lano_operator {
   lano::Operator op;
 };
 
+struct lano_prepared {
+  lano::Prepared prepared;
+};
+
 namespace {
 
 thread_local std::string message = "no failure";
@@ -43,6 +47,20 @@ int guarded(Work work) noexcept {
 
 void require(bool good, const char* expected) {
   if (!good) lano::fail_usage("calling lano", expected, "null or a negative number");
+}
+
+std::span<const float> values(const float* from, std::int64_t points, std::int64_t channels) {
+  return {from, from == nullptr ? 0 : static_cast<std::size_t>(points) * static_cast<std::size_t>(channels)};
+}
+
+lano::Operator::Call call_of(const lano_call* call, const lano::SetDescription& set, std::int64_t points) {
+  lano::Operator::Call said;
+  if (call == nullptr) return said;
+  require(call->axes >= 0 && call->axes <= 3, "0 to 3 axes");
+  said.mesh.assign(call->mesh, call->mesh + call->axes);
+  said.time = call->time;
+  said.state = values(call->state, points, set.output_channels());
+  return said;
 }
 
 }  // namespace
@@ -100,18 +118,31 @@ int lano_predict_call(const lano_operator* op, int64_t points, const float* coor
   return guarded([&] {
     require(op != nullptr && output != nullptr && points >= 0, "an operator, points and an output");
     const lano::SetDescription& set = op->op.set();
-    const auto count = static_cast<std::size_t>(points);
-    const auto values = [count](const float* from, std::int64_t channels) {
-      return std::span(from, from == nullptr ? 0 : count * static_cast<std::size_t>(channels));
-    };
-    lano::Operator::Call said;
-    if (call != nullptr) {
-      require(call->axes >= 0 && call->axes <= 3, "0 to 3 axes");
-      said.mesh.assign(call->mesh, call->mesh + call->axes);
-      said.time = call->time;
-      said.state = values(call->state, set.output_channels());
-    }
-    op->op.predict(values(coordinates, set.dims()), values(input, set.input_channels()), {output, count * static_cast<std::size_t>(set.output_channels())}, said);
+    op->op.predict(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
+                   {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())}, call_of(call, set, points));
+  });
+}
+
+int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input, const lano_call* call,
+                 lano_prepared** prepared) {
+  return guarded([&] {
+    require(op != nullptr && prepared != nullptr && points >= 0, "an operator, points and a place for what is prepared");
+    *prepared = nullptr;
+    const lano::SetDescription& set = op->op.set();
+    *prepared = new lano_prepared{
+        op->op.prepare(values(coordinates, points, set.dims()), values(input, points, set.input_channels()), call_of(call, set, points))};
+  });
+}
+
+void lano_prepared_free(lano_prepared* prepared) { delete prepared; }
+
+int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input, const float* state, float* output) {
+  return guarded([&] {
+    require(prepared != nullptr && coordinates != nullptr && output != nullptr && points >= 0, "what was prepared, points and an output");
+    const lano::SetDescription& set = prepared->prepared.set();
+    prepared->prepared.decode(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
+                              {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
+                              values(state, points, set.output_channels()));
   });
 }
 

@@ -60,6 +60,17 @@ typedef struct lano_call {
 LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output,
                                const lano_call* call);
 
+/* Agents prepared once for a field; then any points are decoded against them, for probes and zooms. Models that cannot (docs/runtime.md says
+   which) fail with the reason. call may be null; its state is that of the prepared points. lano_prepared_free gives it back (null is allowed); it
+   may outlive its operator. */
+typedef struct lano_prepared lano_prepared;
+LANO_API int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input, const lano_call* call,
+                          lano_prepared** prepared);
+LANO_API void lano_prepared_free(lano_prepared* prepared);
+/* state: [points][output channels] at these points for autoregressive models, else null. */
+LANO_API int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input, const float* state,
+                         float* output);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/parameter_name.h"
 
 namespace lano {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::string_view kBuffers = "buffers.";  // opens the names of running
 
 std::int64_t ModelFile::parameter_count() const {
   std::int64_t count = 0;
-  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size());
+  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size()) / (is_complex_weight(name) ? 2 : 1);
   return count;
 }
 

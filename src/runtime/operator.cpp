@@ -58,16 +58,21 @@ struct Operator::Parts : LanoParts {
   std::vector<std::int64_t> used_patches;
   std::vector<float> reference_nodes;  // [8^dx, dx]
 
-  // The axes of the points: those said, or those of training where their number fits.
-  Shape mesh_of(std::int64_t points, const Shape& said) const {
-    if (shape.axes == 0) return {};
-    const Shape mesh = said.empty() ? shape.mesh : said;
-    if (static_cast<std::int64_t>(mesh.size()) != shape.axes || element_count(mesh) != points) {
-      fail(kDoing, fmt::format("points of a mesh of {} axes, like {}", shape.axes, shape_text(shape.mesh)),
-           fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)), "say the axes of your mesh");
-    }
-    return mesh;
-  }
+  // What a call says, checked, and what follows from it for every point.
+  struct Points {
+    std::span<const float> coordinates, input, state;
+    std::int64_t count = 0;
+    std::vector<std::int64_t> order;   // of clouds along the curve; empty: their own
+    std::vector<float> time;           // the embedding
+  };
+  Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state, double time) const;
+  Shape mesh_of(std::int64_t points, const Shape& said) const;
+  struct Arranged;
+  Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
+  std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels(); }
+
+  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing is written.
+  kernels::PointStream stream(const Points& points, std::span<float> output) const;
 
   void position(std::span<const float> coordinates, float* to) const {  // normalised [dx] of one point
     if (reference_nodes.empty()) {
@@ -86,7 +91,7 @@ struct Operator::Parts : LanoParts {
   }
 };
 
-Operator::Operator(ModelFile file) : parts_(std::make_unique<Parts>()) {
+Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   Parts& p = *parts_;
   p.file = std::move(file);
   const std::string doing = "loading a model";
@@ -94,19 +99,9 @@ Operator::Operator(ModelFile file) : parts_(std::make_unique<Parts>()) {
   if (name != "lano") fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-train");
   static_cast<LanoParts&>(p) = lano_parts(p.file, doing);
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
-  p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape);
+  p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape, false);
   p.used_patches = patches_for(p.config, p.shape, p.config.agents);
-  if (p.config.position == Position::reference) {
-    const auto nodes = static_cast<std::size_t>(position_width(p.config.position, p.shape.dims)), dims = static_cast<std::size_t>(p.shape.dims);
-    for (std::size_t node = 0; node < nodes; ++node) {
-      std::size_t stride = nodes;
-      for (std::size_t a = 0; a < dims; ++a) {
-        stride /= kReferenceNodes;
-        const double share = static_cast<double>(node / stride % kReferenceNodes) / static_cast<double>(kReferenceNodes - 1);
-        p.reference_nodes.push_back(static_cast<float>(p.shape.reference_box[2 * a] + share * (p.shape.reference_box[2 * a + 1] - p.shape.reference_box[2 * a])));
-      }
-    }
-  }
+  if (p.config.position == Position::reference) p.reference_nodes = reference_nodes(p.shape);
 }
 
 Operator::~Operator() = default;
@@ -134,54 +129,195 @@ std::vector<float> Operator::predict(std::span<const float> coordinates, std::sp
   return output;
 }
 
+// The axes of the points: those said, or those of training where their number fits.
+Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
+  if (shape.axes == 0) return {};
+  const Shape mesh = said.empty() ? shape.mesh : said;
+  if (static_cast<std::int64_t>(mesh.size()) != shape.axes || element_count(mesh) != points) {
+    fail(kDoing, fmt::format("points of a mesh of {} axes, like {}", shape.axes, shape_text(shape.mesh)),
+         fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)), "say the axes of your mesh");
+  }
+  return mesh;
+}
+
+Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
+                                                   double time) const {
+  const SetDescription& set = file.set;
+  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}};
+  if (points.count < 1) fail(kDoing, "at least one point", "none");
+  check_size(coordinates, points.count, set.dims(), "coordinates");
+  check_size(input, points.count, set.input_channels(), "input");
+  check_size(state, points.count, state_channels(), "state");
+  if (config.task == Task::time_conditional) points.time = time_features(weights.time, config.width, (time - shape.time_origin) / shape.time_step);
+  return points;
+}
+
+kernels::PointStream Operator::Parts::stream(const Points& points, std::span<float> output) const {
+  const auto row = [](std::span<const float> values, std::int64_t point, std::int64_t channels) {
+    return values.subspan(static_cast<std::size_t>(point * channels), static_cast<std::size_t>(channels));
+  };
+  const auto at = [&points](std::int64_t i) { return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)]; };
+  const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(), states = state_channels();
+  const std::int64_t positions = position_width(config.position, dims), width = positions + shape.input_channels;
+  kernels::PointStream stream;
+  stream.read = [=, this, &points](std::int64_t first, std::int64_t count, float* room) {
+    std::vector<float> x(static_cast<std::size_t>(dims));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t from = at(first + i);
+      float* const to = room + i * width;
+      file.normaliser.coordinates.encode(row(points.coordinates, from, dims), x);
+      position(x, to);
+      file.normaliser.input.encode(row(points.input, from, in), {to + positions, static_cast<std::size_t>(in)});
+      if (states > 0) file.normaliser.output.encode(row(points.state, from, states), {to + positions + in, static_cast<std::size_t>(states)});
+    }
+    return room;
+  };
+  if (output.empty()) return stream;
+  stream.write = [=, this](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      file.normaliser.output.decode({rows + i * stride, static_cast<std::size_t>(out)},
+                                    output.subspan(static_cast<std::size_t>(at(first + i) * out), static_cast<std::size_t>(out)));
+    }
+  };
+  return stream;
+}
+
+// One sample on its way through the network: its points in the model's order, and the geometry the blocks see.
+struct Operator::Parts::Arranged {
+  Points points;
+  std::vector<double> spacing, origin;  // of uniform grids
+  std::shared_ptr<const kernels::Geometry> geometry;
+};
+
+Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
+  if (coordinates.empty()) {
+    if (file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
+    coordinates = file.coordinates;
+  }
+  Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr};
+  const std::int64_t dims = file.set.dims();
+  const Shape mesh = mesh_of(a.points.count, call.mesh);
+  if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
+    a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
+  } else {
+    a.spacing.clear();
+  }
+  if (!shape.order_box.empty()) a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
+  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, used_patches);
+  return a;
+}
+
 void Operator::predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, const Call& call) const {
   const Parts& p = *parts_;
-  const SetDescription& set = p.file.set;
-  if (coordinates.empty()) {
-    if (p.file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
-    coordinates = p.file.coordinates;
-  }
-  const std::int64_t dims = set.dims(), in = set.input_channels(), out = set.output_channels(), state = p.shape.input_channels - in;
-  const std::int64_t points = static_cast<std::int64_t>(coordinates.size()) / dims;
-  if (points < 1) fail(kDoing, "at least one point", "none");
-  check_size(coordinates, points, dims, "coordinates");
-  check_size(input, points, in, "input");
-  check_size(output, points, out, "output");
-  check_size(call.state, points, state, "state");
-  const Shape mesh = p.mesh_of(points, call.mesh);
-  std::vector<double> spacing, origin;
-  if (set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &spacing)) origin.assign(coordinates.begin(), coordinates.begin() + dims);
-  std::vector<std::int64_t> order;
-  if (!p.shape.order_box.empty()) order = hilbert_order(coordinates, dims, input, in, p.shape.order_box);
-  const auto geometry = p.geometries->of(points, mesh, spacing, origin, p.used_patches);
+  const Parts::Arranged a = p.arrange(coordinates, input, call);
+  check_size(output, a.points.count, p.file.set.output_channels(), "output");
+  const kernels::Sample sample{0, a.geometry.get()};
+  p.network->predict({&sample, 1}, p.stream(a.points, output), a.points.time.empty() ? nullptr : a.points.time.data());
+}
 
-  const std::int64_t position = position_width(p.config.position, p.shape.dims), width = position + p.shape.input_channels;
-  kernels::Buffer features(points * width), network(points * out);
-#pragma omp parallel
-  {
-    std::vector<float> x(static_cast<std::size_t>(dims));
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < points; ++i) {
-      const auto from = static_cast<std::size_t>(order.empty() ? i : order[static_cast<std::size_t>(i)]);
-      const auto of = [from](std::span<const float> values, std::int64_t channels) {
-        return values.subspan(from * static_cast<std::size_t>(channels), static_cast<std::size_t>(channels));
-      };
-      float* const to = features.data() + i * width;
-      p.file.normaliser.coordinates.encode(of(coordinates, dims), x);
-      p.position(x, to);
-      p.file.normaliser.input.encode(of(input, in), {to + position, static_cast<std::size_t>(in)});
-      if (state > 0) p.file.normaliser.output.encode(of(call.state, state), {to + position + in, static_cast<std::size_t>(state)});
+// What a block computes for a new point needs the point's place among the others only for the stencil (its neighbours) and for the outer bias
+// (the point's side of B2).
+std::string Operator::why_not_prepare() const {
+  const Parts& p = *parts_;
+  if (!p.config.dwc && p.config.bias != Bias::outer) return {};
+  const std::string needs = p.config.dwc ? "the stencil needs a point's neighbours" : "the bias needs a point's place";
+  if (p.shape.axes == 0) {
+    return p.config.order == Order::hilbert ? "" : needs + ", and a new point has no place in the file's order of a cloud (model.order = \"file\")";
+  }
+  if (p.file.set.geometry != Geometry::grid) return needs + ", and a new point has no indices on a mesh that is no uniform grid";
+  if (p.config.bias == Bias::outer && p.config.pool == Pool::sequence && p.shape.axes > 1) {
+    return "the bias runs along the rows of the grid (model.pool = \"sequence\"), and a new point lies between rows";
+  }
+  return {};
+}
+
+struct Prepared::Parts {
+  std::shared_ptr<const Operator::Parts> model;
+  std::shared_ptr<const kernels::Geometry> geometry;
+  std::shared_ptr<const kernels::Tape> memory;
+  std::vector<float> time;
+  std::vector<double> spacing, origin;   // grids
+  std::vector<std::uint64_t> keys;       // clouds: of the points along the curve, rising
+  std::vector<float> coordinates;        // [N, dx] in that order
+
+  void place(std::span<const float> point, double* index) const;
+};
+
+Prepared Operator::prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
+  const Parts& p = *parts_;
+  constexpr const char* kPreparing = "preparing an operator";
+  if (const std::string why = why_not_prepare(); !why.empty()) fail(kPreparing, "a model that decodes new points", why, "predict all points together");
+  const Parts::Arranged a = p.arrange(coordinates, input, call);
+  auto made = std::make_shared<Prepared::Parts>();
+  made->model = parts_;
+  made->geometry = a.geometry;
+  made->time = a.points.time;
+  const bool placed = p.config.dwc || p.config.bias == Bias::outer;
+  if (placed && p.shape.axes > 0) {
+    if (a.spacing.empty()) fail(kPreparing, "a uniform grid, on which a new point has a place", "another");
+    made->spacing = a.spacing;
+    made->origin = a.origin;
+  }
+  if (placed && p.shape.axes == 0) {
+    const auto dims = static_cast<std::size_t>(p.file.set.dims());
+    for (const std::int64_t i : a.points.order) {
+      const auto point = a.points.coordinates.subspan(static_cast<std::size_t>(i) * dims, dims);
+      made->keys.push_back(hilbert_key(point, p.shape.order_box));
+      made->coordinates.insert(made->coordinates.end(), point.begin(), point.end());
     }
   }
-  std::vector<float> time;
-  if (p.config.task == Task::time_conditional) time = time_features(p.weights.time, p.config.width, (call.time - p.shape.time_origin) / p.shape.time_step);
-  const kernels::Sample sample{0, geometry.get()};
-  p.network->predict({&sample, 1}, features.data(), time.empty() ? nullptr : time.data(), network.data());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < points; ++i) {
-    const std::int64_t to = order.empty() ? i : order[static_cast<std::size_t>(i)];
-    p.file.normaliser.output.decode({network.data() + i * out, static_cast<std::size_t>(out)}, output.subspan(static_cast<std::size_t>(to * out), static_cast<std::size_t>(out)));
+  made->memory = p.network->remember({0, a.geometry.get()}, p.stream(a.points, {}), a.points.time.empty() ? nullptr : a.points.time.data());
+  return Prepared(std::move(made));
+}
+
+// Where a point lies among the prepared ones: its index on each axis of the grid; along the order of a cloud the index of the point it is, else
+// half-way between its neighbours.
+void Prepared::Parts::place(std::span<const float> point, double* index) const {
+  if (!spacing.empty()) {
+    const Shape& mesh = geometry->stencil_shape.empty() ? geometry->pool_shape : geometry->stencil_shape;
+    for (std::size_t a = 0; a < spacing.size(); ++a) {
+      index[a] = (point[a] - origin[a]) / spacing[a];
+      const double nearest = std::round(index[a]);
+      if (std::abs(index[a] - nearest) < 1e-4) index[a] = nearest;  // float coordinates of a grid point
+      if (!(index[a] >= -1 && index[a] <= static_cast<double>(mesh[a]))) {
+        fail("decoding points", fmt::format("coordinates within the prepared grid, {} to {} on axis {}", origin[a],
+             origin[a] + spacing[a] * static_cast<double>(mesh[a] - 1), a + 1), fmt::format("{}", point[a]));
+      }
+    }
+    return;
   }
+  if (keys.empty()) return;
+  const std::uint64_t key = hilbert_key(point, model->shape.order_box);
+  const auto [low, high] = std::equal_range(keys.begin(), keys.end(), key);
+  const auto first = low - keys.begin(), last = high - keys.begin();
+  *index = static_cast<double>(first + last - 1) / 2;  // none of its cell: between the two beside
+  for (auto i = first; i < last; ++i) {
+    const auto at = coordinates.begin() + i * static_cast<std::ptrdiff_t>(point.size());
+    if (std::equal(point.begin(), point.end(), at)) {
+      *index = static_cast<double>(i);
+      return;
+    }
+  }
+}
+
+void Prepared::decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, std::span<const float> state) const {
+  const Operator::Parts& p = *parts_->model;
+  Operator::Parts::Points points = p.points_of(coordinates, input, state, 0);
+  check_size(output, points.count, p.file.set.output_channels(), "output");
+  const auto dims = static_cast<std::size_t>(p.file.set.dims());
+  const kernels::Geometry& g = *parts_->geometry;
+  const std::size_t axes = std::max(g.pool_shape.size(), g.stencil_shape.size());
+  std::vector<double> index(static_cast<std::size_t>(points.count) * axes);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(points.count); ++i) parts_->place(coordinates.subspan(i * dims, dims), index.data() + i * axes);
+  p.network->recall(*parts_->memory, points.count, index.data(), p.stream(points, output), parts_->time.empty() ? nullptr : parts_->time.data());
+}
+
+const SetDescription& Prepared::set() const { return parts_->model->file.set; }
+
+std::vector<float> Prepared::decode(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state) const {
+  std::vector<float> output(coordinates.size() / static_cast<std::size_t>(set().dims()) * static_cast<std::size_t>(set().output_channels()));
+  decode(coordinates, input, output, state);
+  return output;
 }
 
 }  // namespace lano

@@ -13,6 +13,22 @@
 
 namespace lano {
 
+// The agents of an operator after they have seen a field: new points are decoded against them one by one, without the cost of all points.
+class Prepared {
+ public:
+  // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [Q, du] -> output [Q, du]. At a prepared point with its own
+  // input the answer is that of predict. Safe from many threads; keeps the operator's weights alive.
+  void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, std::span<const float> state = {}) const;
+  std::vector<float> decode(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state = {}) const;
+  const SetDescription& set() const;  // of the operator
+
+ private:
+  friend class Operator;
+  struct Parts;
+  explicit Prepared(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
 class Operator {
  public:
   // Fails with one sentence where the file is damaged or holds a model this runtime does not know.
@@ -45,9 +61,16 @@ class Operator {
   std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input) const { return predict(coordinates, input, Call{}); }
 
+  // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the points are kept too: L C floats a
+  // point. docs/runtime.md says which models can; others fail with the reason of why_not_prepare.
+  Prepared prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
+  Prepared prepare(std::span<const float> coordinates, std::span<const float> input) const { return prepare(coordinates, input, Call{}); }
+  std::string why_not_prepare() const;  // empty where the model can
+
  private:
+  friend class Prepared;
   struct Parts;
-  std::unique_ptr<Parts> parts_;
+  std::shared_ptr<Parts> parts_;
 };
 
 }  // namespace lano

@@ -23,7 +23,7 @@ expect() {
 
 expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
 expect 0 'generate.*' "$lano" --help
-for word in generate import info report runs; do expect 0 'Example: lano' "$lano" $word --help; done
+for word in export generate import info report runs; do expect 0 'Example: lano' "$lano" $word --help; done
 expect 2 'subcommand is required' "$lano"
 expect 2 'bogus' "$lano" bogus
 expect 2 'did you mean .darcy.' "$lano" generate dracy
@@ -36,6 +36,10 @@ expect 0 'OpenMP' "$lano" info --system
 expect 0 'kernels +plain' env LANO_SIMD=plain "$lano" info --system
 expect 2 'LANO_SIMD.*plain.*found mmx' env LANO_SIMD=mmx "$lano" info --system
 expect 1 'folder of a run' "$lano" report none
+expect 2 'ending in .onnx' "$lano" export none.safetensors --onnx model.txt
+for mesh in 6x 6xx6 x6 0x6 6y6 -6x6; do expect 2 'mesh like 64x64' "$lano" export none.safetensors --onnx m.onnx --mesh=$mesh; done
+expect 1 'nothing at that path' "$lano" export none.safetensors --onnx m.onnx --mesh 6x6
+[ -e m.onnx ] && complain "a refused export left m.onnx"
 
 expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
 expect 0 'train +14' "$lano" info d.h5

@@ -6,10 +6,6 @@
 #include "core/atomic_file.h"
 #include "scratch.h"
 
-// libmatio 1.5.23 forgets its copy of the inflater where a compressed array turns out damaged. Read by the leak sanitizer.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:inflateCopy\n"; }
-
 namespace lano {
 namespace {
 

@@ -39,6 +39,7 @@ struct ParityCase {
   std::function<std::string(const std::string&)> theirs;               // our tensor's name -> theirs, without "w/"
   std::set<std::string> unused = {};                                      // tensors of theirs that have no part in the answer
   double tolerance = 1e-4;                                             // relative L2 of output and gradient
+  bool training = false;                                               // in training mode, where the file has these numbers too
   // Their tensor in our layout, where it is not the same; by our name.
   std::function<torch::Tensor(const std::string&, const torch::Tensor&)> layout = [](const std::string&, const torch::Tensor& t) { return t; };
 };
@@ -63,6 +64,7 @@ inline void expect_parity(const ParityCase& c) {
   const TensorFile file = read_safetensors(std::string(LANO_TEST_FILES) + "/../parity/" + c.file + ".safetensors");
   const nlohmann::json args = nlohmann::json::parse(file.metadata.at("args"));
   LanoShape shape;
+  shape.dims = args.at("space_dim");
   shape.input_channels = 1;
   if (args.at("shapelist").is_null()) {
     shape.axes = 0;
@@ -72,7 +74,7 @@ inline void expect_parity(const ParityCase& c) {
     shape.axes = static_cast<std::int64_t>(shape.mesh.size());
   }
   const auto model = make_model(to_json(parity_config(c.model, args), shape), 3);
-  model->eval();
+  model->train(c.training);
 
   std::set<std::string> taken;
   std::size_t used = 0;
@@ -103,9 +105,13 @@ inline void expect_parity(const ParityCase& c) {
   batch.input = as_torch(file.tensors.at("fx")).requires_grad_();
   batch.mesh = shape.mesh;
   const torch::Tensor out = model->forward(batch);
-  EXPECT_LT(relative_difference(out.detach(), as_torch(file.tensors.at("out"))), c.tolerance);
+  const std::string mode = c.training ? "train_" : "";
+  const double output_difference = relative_difference(out.detach(), as_torch(file.tensors.at(mode + "out")));
+  EXPECT_LT(output_difference, c.tolerance);
   out.square().sum().backward();
-  EXPECT_LT(relative_difference(batch.input.grad(), as_torch(file.tensors.at("grad_fx"))), c.tolerance);
+  const double gradient_difference = relative_difference(batch.input.grad(), as_torch(file.tensors.at(mode + "grad_fx")));
+  EXPECT_LT(gradient_difference, c.tolerance);
+  std::printf("%s%s: output %.1e, gradient %.1e\n", c.file.c_str(), c.training ? ", training" : "", output_difference, gradient_difference);
 }
 
 }  // namespace lano

@@ -1,3 +1,4 @@
+#include "models/baseline_cases.h"
 #include "parity.h"
 
 namespace lano {
@@ -15,6 +16,14 @@ std::string theirs(const std::string& name) {
 TEST(Transolver, GivesTheNumbersOfAPublicImplementation) {
   expect_parity({.file = "Transolver_structured_2D", .model = "transolver", .theirs = theirs});
   expect_parity({.file = "Transolver_unstructured", .model = "transolver", .theirs = theirs});
+  expect_parity({.file = "Transolver_large_weights_structured_2D", .model = "transolver", .theirs = theirs});
+  expect_parity({.file = "Transolver_large_weights_unstructured", .model = "transolver", .theirs = theirs});
+}
+
+TEST(Transolver, ParameterCounts) {
+  EXPECT_EQ(test::standard_count("transolver", test::on_mesh({85, 85})), 3074241);
+  EXPECT_EQ(test::standard_count("transolver", test::on_cloud(972)), 977089);
+  EXPECT_EQ(test::standard_count("transolver", test::on_mesh({111, 26}, 0)), 3073985);  // coordinates alone, the airfoil: the paper's 3.074M
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -47,6 +48,30 @@ TEST(CApi, LoadsDescribesAndPredicts) {
   int64_t used = 0;
   EXPECT_EQ(lano_use_agents(m.op, 4, &used), LANO_OK) << lano_message();
   EXPECT_EQ(used, 4);
+}
+
+TEST(CApi, DecodesPointsAgainstPreparedAgents) {
+  std::vector<float> grid, input(81, 3.0f), all(81);
+  for (int i = 0; i < 81; ++i) grid.insert(grid.end(), {static_cast<float>(i / 9) / 8, static_cast<float>(i % 9) / 8});
+  lano_prepared* prepared = nullptr;
+  {
+    Loaded m;
+    ASSERT_EQ(lano_predict(m.op, 81, grid.data(), input.data(), all.data()), LANO_OK) << lano_message();
+    ASSERT_EQ(lano_prepare(m.op, 81, grid.data(), input.data(), nullptr, &prepared), LANO_OK) << lano_message();
+  }  // outlives its operator
+  const float probe[] = {0.5f, 0.5f, 0.46f, 0.53f}, a[] = {3.0f, 3.0f};
+  float u[2] = {};
+  ASSERT_EQ(lano_decode(prepared, 2, probe, a, nullptr, u), LANO_OK) << lano_message();
+  EXPECT_NEAR(u[0], all[40], 1e-7);
+  EXPECT_NE(u[1], u[0]);
+  EXPECT_NEAR(u[1], u[0], 0.2 * std::abs(u[0]));
+  const float outside[] = {7.0f, 0.5f};
+  EXPECT_EQ(lano_decode(prepared, 1, outside, a, nullptr, u), LANO_FAILED);
+  EXPECT_NE(std::strstr(lano_message(), "within the prepared grid"), nullptr) << lano_message();
+  EXPECT_EQ(lano_decode(nullptr, 1, probe, a, nullptr, u), LANO_MISUSED);
+  EXPECT_EQ(lano_prepare(nullptr, 81, grid.data(), input.data(), nullptr, &prepared), LANO_MISUSED);
+  lano_prepared_free(prepared);
+  lano_prepared_free(nullptr);
 }
 
 TEST(CApi, EveryMistakeIsAStatusAndASentence) {

@@ -34,6 +34,11 @@ raises(lano.Error, "2 channels", lambda: op.predict(np.zeros((9, 9, 3)), a))
 raises(lano.Error, "nothing at that path", lambda: lano.load("/nowhere"))
 raises(TypeError, "incompatible", lambda: op.predict(grid, "text"))
 assert issubclass(lano.Error, RuntimeError)
+prepared = op.prepare(grid, a)
+assert np.allclose(prepared.decode(grid, a), u, rtol=0, atol=1e-7)
+zoom = prepared.decode(np.array([[0.5, 0.5], [0.51, 0.48]]), np.array([a[4, 4], a[4, 4]]))
+assert zoom.shape == (2, 1) and abs(zoom[0, 0] - u[4, 4, 0]) < 1e-7
+raises(lano.Error, "within the prepared grid", lambda: prepared.decode(np.array([[9.0, 0.5]]), np.array([3.0])))
 results = [None] * 4
 
 

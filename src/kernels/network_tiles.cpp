@@ -1,0 +1,150 @@
+// The steps of a pass that concern one tile of points, shared by prediction, recording and decoding against a memory.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/network_parts.h"
+
+namespace lano::kernels {
+
+ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
+  const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
+  std::int64_t entries = 1;
+  for (const Sample& sample : tape.samples) entries = std::max(entries, sample.geometry->most_taps);
+  const auto carve = [&](Carver& c, Scratch& s) {
+    for (float** tile : {&s.x, &s.y, &s.z}) *tile = c.take(kTile * w.row);
+    s.t = c.take(backward ? kTile * w.row : w.row);
+    for (float** tile : {&s.wide1, &s.wide2}) *tile = c.take(kTile * w.wide);
+    s.wide3 = c.take(backward ? kTile * w.wide : 0);
+    s.logits = c.take(kAttentionRows * mp);
+    s.dlogits = c.take(backward ? kAttentionRows * mp : 0);
+    for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
+    s.line = c.take(trained);
+    s.input = c.take(kTile * w.ip);
+    s.f = c.take(backward ? 0 : kTile * w.row);
+    s.stats = c.take(backward ? 0 : 4 * kTile);
+  };
+  Scratch sizes;
+  Carver measure;
+  carve(measure, sizes);
+  scratch.resize(static_cast<std::size_t>(omp_get_max_threads()));
+  for (Scratch& s : scratch) {
+    memory.emplace_back(measure.used());
+    std::fill_n(memory.back().data(), measure.used(), 0.0f);
+    Carver carver(memory.back().data());
+    carve(carver, s);
+    s.sources.resize(static_cast<std::size_t>(entries));
+    s.filters.resize(static_cast<std::size_t>(entries));
+    s.dfilters.resize(static_cast<std::size_t>(entries));
+    s.weights.resize(static_cast<std::size_t>(entries));
+  }
+}
+
+BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s) {
+  if (p.shape.bias == Bias::none) return {nullptr, nullptr};
+  interpolate(g.at_points, block.bias2, tile.first, tile.rows, s.line, s.row1);
+  if (p.shape.bias == Bias::sum) return {s.row1, nullptr};
+  interpolate(g.at_points, block.bias3, tile.first, tile.rows, s.line, s.row2);
+  return {s.row1, s.row2};
+}
+
+std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,
+                             float* dfilter, Scratch& s) {
+  const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
+  const Shape& shape = g.stencil_shape;
+  std::size_t count = 0;
+  const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
+    s.sources[count] = values + row * w.row;
+    s.filters[count] = filter + tap * w.cp;
+    if (dfilter != nullptr) s.dfilters[count] = dfilter + tap * w.cp;
+    s.weights[count] = weight;
+    ++count;
+  };
+  if (shape.size() == 1) {
+    if (back) {
+      for (const auto& x : tables[0].of(point)) list(x.other, x.tap, x.weight);
+    } else {
+      for (const auto& x : g.stencil[0].at(static_cast<double>(point)).all()) list(x.other, x.tap, x.weight);
+    }
+  } else if (shape.size() == 2) {
+    const std::int64_t i = point / shape[1], j = point - i * shape[1];
+    const auto inner = tables[1].of(j);
+    for (const auto& x : tables[0].of(i)) {
+      for (const auto& y : inner) list(x.other * shape[1] + y.other, x.tap * 3 + y.tap, x.weight * y.weight);
+    }
+  } else {
+    const std::int64_t i = point / (shape[1] * shape[2]), j = point / shape[2] % shape[1], k = point % shape[2];
+    for (const auto& x : tables[0].of(i)) {
+      for (const auto& y : tables[1].of(j)) {
+        for (const auto& z : tables[2].of(k)) {
+          list((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap, x.weight * y.weight * z.weight);
+        }
+      }
+    }
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f, float* stats, Scratch& s) {
+  const Widths& w = p.w;
+  const Kernels& k = p.k;
+  k.gemm({rows, w.inputs, w.ep, input, w.inputs, false, p.encoder1, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.encoder1_bias, nullptr});
+  k.gelu(rows, w.ep, s.wide1, w.wide, s.wide2, w.wide);
+  k.gemm({rows, w.e, w.cp, s.wide2, w.wide, false, p.encoder2, 0, f, w.row, nullptr, 0, nullptr, column, nullptr});
+  k.norm_stats(rows, w.c, f, w.row, stats);
+}
+
+void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState& state, const AgentState& agents, std::int64_t m,
+                  ScatterTile t, const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s) {
+  const Widths& w = p.w;
+  const Kernels& k = p.k;
+  const std::int64_t mp = padded(m);
+  if (t.queries == nullptr) {
+    k.norm_apply(t.rows, w.cp, t.f, w.row, t.stats1, b.norm1_gain, b.norm1_shift, s.x, w.row);
+    k.gemm({t.rows, w.c, w.cp, s.x, w.row, false, b.q, 0, s.y, w.row, nullptr, 0, nullptr, nullptr, nullptr});
+    t.queries = s.y;
+  }
+  if (t.z == nullptr) t.z = s.z;
+  if (t.u == nullptr) t.u = s.wide1;
+  if (t.stats2 == nullptr) t.stats2 = s.stats;
+  if (t.maxima == nullptr) t.maxima = s.maxima;
+  if (t.inverse == nullptr) t.inverse = s.inverse;
+  for (std::int64_t r = 0; w.c < w.cp && r < t.rows; ++r) std::fill(t.z + r * w.row + w.c, t.z + r * w.row + w.cp, 0.0f);
+  for (std::int64_t h = 0; h < w.heads; ++h) {
+    float* const maxima = t.maxima + h * t.head_stride;
+    float* const inverse = t.inverse + h * t.head_stride;
+    for (std::int64_t r = 0; r < t.rows; r += kAttentionRows) {
+      const std::int64_t count = std::min(kAttentionRows, t.rows - r);
+      k.gemm({count, w.d, mp, t.queries + r * w.row + h * w.d, w.row, false, agents.a_ahead + h * w.d * mp, 0, s.logits, mp, nullptr, 0,
+              t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
+      k.broadcast(count, m, mp, s.logits, maxima + r, inverse + r);
+      k.gemm({count, m, w.dp, s.logits, mp, false, agents.y_ahead + h * m * w.dp, 0, t.z + r * w.row + h * w.d, w.row, nullptr, 0, nullptr, nullptr,
+              inverse + r});
+    }
+  }
+  for (std::int64_t r = 0; b.filter != nullptr && r < t.rows; ++r) {
+    k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.cp, t.z + r * w.row);
+  }
+  k.gemm({t.rows, w.c, w.cp, t.z, w.row, false, b.out, 0, t.mid, w.row, t.f, w.row, nullptr, b.out_bias, nullptr});
+  k.norm_stats(t.rows, w.c, t.mid, w.row, t.stats2);
+  k.norm_apply(t.rows, w.cp, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
+  k.gemm({t.rows, w.c, w.rp, s.x, w.row, false, b.ffn1, 0, t.u, w.wide, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
+  k.gelu(t.rows, w.rp, t.u, w.wide, s.wide2, w.wide);
+  k.gemm({t.rows, w.r, w.cp, s.wide2, w.wide, false, b.ffn2, 0, t.next, w.row, t.mid, w.row, nullptr, b.ffn2_bias, nullptr});
+  k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
+}
+
+const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s) {
+  const Widths& w = p.w;
+  const Kernels& k = p.k;
+  k.norm_apply(rows, w.cp, f, w.row, stats, p.norm_gain, p.norm_shift, s.x, w.row);
+  const float* features = s.x;
+  if (p.hidden != nullptr) {
+    k.gemm({rows, w.c, w.cp, s.x, w.row, false, p.hidden, 0, s.y, w.row, nullptr, 0, nullptr, p.hidden_bias, nullptr});
+    k.gelu(rows, w.cp, s.y, w.row, s.z, w.row);
+    features = s.z;
+  }
+  k.gemm({rows, w.c, w.op, features, w.row, false, p.decoder, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.decoder_bias, nullptr});
+  return s.wide1;
+}
+
+}  // namespace lano::kernels
