@@ -4,10 +4,9 @@
 
 #include <malloc.h>
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 
+#include "bench/timing.h"
 #include "core/error.h"
 #include "core/resident_memory.h"
 #include "core/threads.h"
@@ -22,18 +21,6 @@ namespace lano::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double milliseconds_of(const std::function<void()>& work) {
-  const auto start = Clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 // The paper's model on one of its benchmarks, with random data of that shape.
 struct Problem {

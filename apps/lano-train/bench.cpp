@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "bench/engine_bench.h"
 #include "bench/mesh_bench.h"
+#include "bench/runtime_bench.h"
 #include "command.h"
 #include "core/error.h"
 #include "core/threads.h"
@@ -23,7 +25,7 @@ struct Options {
   int threads = 0;
   bool json = false, fused_only = false;
   double seconds = 40;
-  std::string probe_work, probe_engine;
+  std::string probe_work, probe_engine, onnxruntime;
   std::int64_t points = 1000000;
   std::string geometry = "points";
 };
@@ -121,6 +123,39 @@ void kernel_table(const Options& o) {
   if (o.json) std::cout << nlohmann::json{{"kernels", results}, {"threads", 1}}.dump() << '\n';
 }
 
+// Where onnxruntime-node is: as said, as LANO_ONNXRUNTIME says, or beside the presets' folders of this build; empty where it is not.
+std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem::path& programs) {
+  const char* const said = std::getenv("LANO_ONNXRUNTIME");
+  std::filesystem::path folder = (programs / "../../onnxruntime").lexically_normal();
+  if (said != nullptr) folder = said;
+  if (!o.onnxruntime.empty()) folder = o.onnxruntime;
+  const bool there = std::filesystem::exists(folder / "node_modules/onnxruntime-node");
+  if (!there && (!o.onnxruntime.empty() || said != nullptr)) {
+    fail_usage("measuring the runtime", "onnxruntime-node in node_modules of " + folder.string(), "none", "run scripts/onnxruntime");
+  }
+  return there ? folder : std::filesystem::path();
+}
+
+void runtime(const Options& o) {
+  const std::filesystem::path programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const nlohmann::json r = bench::measure_runtime({threads_of(o), o.seconds, onnxruntime_folder(o, programs), programs / "lano"});
+  const auto number = [&](const char* key) { return r[key].get<double>(); };
+  fmt::print("darcy 85x85, {} parameters, {} threads, {}\n", r["parameters"].get<int>(), r["threads"].get<int>(), r["simd"].get<std::string>());
+  fmt::print("  runtime                {:8.1f} ms   {:.0f} GFLOP/s\n", number("runtime_ms"), number("gflops"));
+  fmt::print("  LibTorch, op by op     {:8.1f} ms   {:.2f}x (best with {} threads)\n", number("composite_ms"), number("composite_ratio"),
+             r["composite_threads"].get<int>());
+  if (r["onnxruntime_ms"].is_null()) {
+    fmt::print("  onnxruntime                   -      not installed (scripts/onnxruntime)\n");
+  } else {
+    fmt::print("  onnxruntime {:<10} {:8.1f} ms   {:.2f}x\n", r["onnxruntime_version"].get<std::string>(), number("onnxruntime_ms"),
+               number("onnxruntime_ratio"));
+  }
+  fmt::print("  loading the model      {:8.1f} ms\n", number("load_ms"));
+  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n", number("start_ms"));
+  fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n", number("max_rel_diff"), r["rounds"].get<int>());
+  if (o.json) std::cout << r.dump() << '\n';
+}
+
 void probe(const Options& o) {
   fmt::print("{}\n", bench::peak_of_this_process(o.probe_work == "step" ? Work::step : Work::forward, o.bench_case, threads_of(o), o.probe_engine == "fused"));
 }
@@ -154,6 +189,10 @@ void add_bench(CLI::App& app) {
   }
   word("kernels", "single kernels on one thread, every instruction set", kernel_table);
   add_bench_cost(*command);
+  auto [against, peers] = word("runtime", "the runtime without LibTorch against LibTorch and onnxruntime; loading; the start of lano predict", runtime);
+  peers->threads = 2;
+  against->get_option("--threads")->capture_default_str();
+  against->add_option("--onnxruntime", peers->onnxruntime, "folder where scripts/onnxruntime installed it; default LANO_ONNXRUNTIME, or build/onnxruntime");
   auto [hidden, o] = word("probe", "peak memory of one call in this process", probe);
   hidden->group("");
   hidden->add_option("--work", o->probe_work);

@@ -9,6 +9,7 @@
 #include "data/npy.h"
 #include "edge.h"
 #include "runtime/onnx/export.h"
+#include "runtime/onnx/graph.h"
 
 namespace lano::cli {
 namespace {
@@ -26,7 +27,9 @@ Shape parse_mesh(const std::string& text) {
     std::int64_t extent = 0;
     const auto [next, error] = std::from_chars(at, end, extent);
     const bool separated = next != end && *next == 'x' && next + 1 != end;
-    if (error != std::errc{} || extent < 1 || (next != end && !separated)) fail_usage("exporting a model", "--mesh like 64x64", fmt::format("'{}'", text));
+    if (error != std::errc{} || extent < 1 || (next != end && !separated)) {
+      fail_usage("exporting a model", "--mesh like 64x64", fmt::format("'{}'", text));
+    }
     mesh.push_back(extent);
     at = next + (separated ? 1 : 0);
   }
@@ -46,8 +49,11 @@ void run(const Options& o) {
   }
   const onnx::Exported exported = onnx::export_model(file, options);
   write_file_atomically(o.out, exported.bytes);
-  if (o.agents > 0 && exported.agents != o.agents) fmt::print(stderr, "using {} agents: the nearest good patch grid to {}\n", exported.agents, o.agents);
-  fmt::print("{}: ONNX, opset 17, {:.1f} MB; {} -> {}\n", o.out, static_cast<double>(exported.bytes.size()) / 1e6, fmt::join(exported.inputs, ", "), exported.output);
+  if (o.agents > 0 && exported.agents != o.agents) {
+    fmt::print(stderr, "using {} agents: the nearest good patch grid to {}\n", exported.agents, o.agents);
+  }
+  const double megabytes = static_cast<double>(exported.bytes.size()) / 1e6;
+  fmt::print("{}: ONNX, opset {}, {:.1f} MB; {} -> {}\n", o.out, onnx::kOpset, megabytes, fmt::join(exported.inputs, ", "), exported.output);
 }
 
 }  // namespace

@@ -26,8 +26,11 @@ std::int64_t ModelFile::parameter_count() const {
 }
 
 ModelFile read_model_file(const std::filesystem::path& path) {
-  const std::string doing = fmt::format("reading model '{}'", path.string());
-  TensorFile file = parse_safetensors(read_file(path, "reading model"), doing);
+  return parse_model_file(read_file(path, "reading model"), fmt::format("reading model '{}'", path.string()));
+}
+
+ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
+  TensorFile file = parse_safetensors(bytes, doing);
   const auto metadata = [&](const char* key) -> const std::string& {
     const auto found = file.metadata.find(key);
     if (found == file.metadata.end()) {
@@ -86,7 +89,7 @@ ModelFile read_model_file(const std::filesystem::path& path) {
   return model;
 }
 
-void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+std::string format_model_file(const ModelFile& model) {
   TensorFile file;
   file.metadata = {{"format", "lano-model"},
                    {"format_version", std::to_string(kModelVersion)},
@@ -99,7 +102,9 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   if (!model.coordinates.empty()) {
     file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
   }
-  write_safetensors(path, file);
+  return format_safetensors(file);
 }
+
+void write_model_file(const std::filesystem::path& path, const ModelFile& model) { write_file_atomically(path, format_model_file(model)); }
 
 }  // namespace lano

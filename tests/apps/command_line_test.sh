@@ -189,6 +189,12 @@ else
   for field in case threads composite_ms fused_ms speedup gflops sgemm_gflops roofline peak_bytes_fused peak_bytes_composite max_rel_diff; do
     grep -q "\"$field\":[\"0-9]" <<<"$last" || complain "bench step --json lacks $field: $last"
   done
+  last=$("$lano" bench runtime --seconds 0 --json | tail -n 1)
+  for field in runtime_ms composite_ms load_ms start_ms max_rel_diff; do
+    grep -q "\"$field\":[0-9]" <<<"$last" || complain "bench runtime --json lacks $field: $last"
+  done
+  grep -qE '"onnxruntime_ms":([0-9]|null)' <<<"$last" || complain "bench runtime --json lacks onnxruntime_ms: $last"
+  expect 2 'onnxruntime-node in node_modules' "$lano" bench runtime --onnxruntime "$scratch"
   expect 2 'elasticity' "$lano" bench step --case elastic
   expect 2 'subcommand is required' "$lano" bench
   # The composite path learns the same, and says the same in the end to a few digits.

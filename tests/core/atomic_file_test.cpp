@@ -50,5 +50,16 @@ TEST(AtomicFile, NamesWhatIsMissing) {
   EXPECT_ERROR_WITH(PendingFile(scratch / "no/such/file"), "an existing folder");
 }
 
+// A file of /proc says it has no bytes, and has some.
+TEST(AtomicFile, ReadsWhatAFileHasAndNotWhatItSays) {
+  EXPECT_NE(read_file("/proc/self/status", "reading").find("VmRSS"), std::string::npos);
+  test::Scratch scratch;
+  const std::string bytes(100'000, 'x');
+  write_file_atomically(scratch / "a", bytes);
+  EXPECT_EQ(read_file(scratch / "a", "reading"), bytes);
+  write_file_atomically(scratch / "empty", "");
+  EXPECT_EQ(read_file(scratch / "empty", "reading"), "");
+}
+
 }  // namespace
 }  // namespace lano

@@ -142,7 +142,7 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
     sizes = {};
     own = {};
     sizes.layers = 2, sizes.heads = 4, sizes.width = 16, sizes.ffn_ratio = 2;
-    own.modes = 4, own.slices = 4, own.basis = 4, own.tokens = 2, own.features = 4, own.latent_grid = 12;
+    own.modes = 4, own.slices = 4, own.basis = 4, own.tokens = 2, own.features = 4, own.latent_grid = 16;
   };
   const std::map<std::string, ConfigValue> others{{"model.layers", std::int64_t{3}},       {"model.heads", std::int64_t{2}},    {"model.width", std::int64_t{32}},
                                                   {"model.ffn_ratio", std::int64_t{3}},    {"model.agents", std::int64_t{16}},  {"model.dropout", 0.5},
@@ -151,7 +151,7 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
                                                   {"model.decoder", std::string("mlp")},   {"model.dwc_spacing", std::string("index")}, {"model.task", std::string("time_conditional")},
                                                   {"model.modes", std::int64_t{3}},        {"model.slices", std::int64_t{5}},   {"model.attention", std::string("fourier")},
                                                   {"model.experts", std::int64_t{2}},      {"model.basis", std::int64_t{3}},    {"model.tokens", std::int64_t{3}},
-                                                  {"model.wavelets", std::int64_t{2}},     {"model.features", std::int64_t{3}}, {"model.latent_grid", std::int64_t{16}},
+                                                  {"model.wavelets", std::int64_t{2}},     {"model.features", std::int64_t{3}}, {"model.latent_grid", std::int64_t{32}},
                                                   {"model.window", std::int64_t{4}},       {"model.levels", std::int64_t{1}}};
   std::map<Where, std::vector<float>> plain;
   std::vector<Where> places;

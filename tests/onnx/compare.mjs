@@ -53,7 +53,10 @@ async function compare(session, entry, set) {
   // Frame f of samples first .. first + count - 1, from [samples, frames, n, du].
   const frame = (f, first, count) => {
     const values = new Float32Array(count * n * du);
-    for (let s = 0; s < count; ++s) values.set(wanted.subarray(((first + s) * frames + f) * n * du, ((first + s) * frames + f + 1) * n * du), s * n * du);
+    for (let s = 0; s < count; ++s) {
+      const at = (first + s) * frames + f;
+      values.set(wanted.subarray(at * n * du, (at + 1) * n * du), s * n * du);
+    }
     return values;
   };
   let worst = 0;

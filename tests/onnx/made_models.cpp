@@ -105,7 +105,9 @@ std::vector<float> grid_points(const Shape& shape, const std::vector<double>& or
   for (std::int64_t p = 0; p < element_count(shape); ++p) {
     std::int64_t rest = p;
     std::vector<float> point(shape.size());
-    for (std::size_t a = shape.size(); a-- > 0; rest /= shape[a]) point[a] = static_cast<float>(origin[a] + step[a] * static_cast<double>(rest % shape[a]));
+    for (std::size_t a = shape.size(); a-- > 0; rest /= shape[a]) {
+      point[a] = static_cast<float>(origin[a] + step[a] * static_cast<double>(rest % shape[a]));
+    }
     values.insert(values.end(), point.begin(), point.end());
   }
   return values;
@@ -132,17 +134,20 @@ json write_set(const Asked& asked) {
       coordinates = uniform(n * set.dims(), -0.1, 1.2);  // some outside the box
       for (float& x : coordinates) x = asked.coarse ? std::abs(std::round(x * 3) / 3) : x;
     }
-    writer.write(s, asked.shared.empty() ? std::span<const float>(coordinates) : std::span<const float>(), input, normal(n * frames * set.output_channels(), 1));
+    const std::span<const float> own = asked.shared.empty() ? std::span<const float>(coordinates) : std::span<const float>();
+    writer.write(s, own, input, normal(n * frames * set.output_channels(), 1));
     all_coordinates.insert(all_coordinates.end(), coordinates.begin(), coordinates.end());
     all_input.insert(all_input.end(), input.begin(), input.end());
   }
   writer.commit();
   write_npy(at(".coordinates.npy"), {kSamples, n, set.dims()}, all_coordinates);
   write_npy(at(".input.npy"), {kSamples, n, set.input_channels()}, all_input);
-  return {{"name", asked.name}, {"points", n}, {"times", set.time}, {"channels", set.output_channels()}, {"export", asked.exporting}, {"predict", asked.predicting}};
+  return {{"name", asked.name}, {"points", n}, {"times", set.time}, {"channels", set.output_channels()},
+          {"export", asked.exporting}, {"predict", asked.predicting}};
 }
 
-json write_case(const std::string& name, const LanoConfig& config, const SetDescription& set, const std::vector<float>& grid, std::vector<Asked> asked) {
+json write_case(const std::string& name, const LanoConfig& config, const SetDescription& set, const std::vector<float>& grid,
+                std::vector<Asked> asked = {}) {
   std::vector<double> spacing, origin;
   if (!grid.empty() && uniform_grid_spacing(set.shape, grid, &spacing)) origin.assign(grid.begin(), grid.begin() + set.dims());
   const LanoShape shape = lano_shape(config, set, spacing, origin);
@@ -176,7 +181,10 @@ json write_cases() {
     change(c);
     return c;
   };
-  const auto on_grid = [&](const std::string& name, const std::function<void(LanoConfig&)>& change) { cases.push_back(write_case(name, config_of(change), grid, points, {})); };
+  using Change = std::function<void(LanoConfig&)>;
+  const auto add = [&](const std::string& name, const Change& change, const SetDescription& set, const std::vector<float>& at,
+                       const std::vector<Asked>& others = {}) { cases.push_back(write_case(name, config_of(change), set, at, others)); };
+  const auto on_grid = [&](const std::string& name, const std::function<void(LanoConfig&)>& change) { add(name, change, grid, points); };
   // Finer (taps two points away), and of no whole ratio; from the first trained point to the last, and shifted.
   auto finer = grid, between = grid, shifted = grid;
   finer.shape = {23, 19};
@@ -184,17 +192,19 @@ json write_cases() {
   shifted.shape = {16, 15};
   const auto shifted_points = grid_points(shifted.shape, {0.2, 0.22}, {0.085, 0.08});
   write_npy(folder / "shifted.npy", {16, 15, 2}, shifted_points);
+  const auto between_points = grid_points(between.shape, {0.25, 0.25}, {1.1 / 16, 0.9 / 12});
   const std::vector<Asked> other_meshes{{"grid_finer", finer, grid_points(finer.shape, {0.25, 0.25}, {0.05, 0.05}), {"--mesh", "23x19"}},
-                                        {"grid_between", between, grid_points(between.shape, {0.25, 0.25}, {1.1 / 16, 0.9 / 12}), {"--mesh", "17x13"}},
+                                        {"grid_between", between, between_points, {"--mesh", "17x13"}},
                                         {"grid_shifted", shifted, shifted_points, {"--coords", "shifted.npy"}},
                                         {"grid_agents", grid, points, {"--agents", "12"}, {"--agents", "12"}}};
-  cases.push_back(write_case("grid", config_of([](auto&) {}), grid, points, other_meshes));
+  add("grid", [](auto&) {}, grid, points, other_meshes);
   // Middles of cells stay middles of cells.
   auto cells = described(Geometry::grid, {9, 8}, 2, 1, 1), small_cells = cells;
   cells.box = {0, 0.9, 0, 0.8};
   small_cells.shape = {18, 24};
-  cases.push_back(write_case("cells", config_of([](auto&) {}), cells, grid_points(cells.shape, {0.05, 0.05}, {0.1, 0.1}),
-                             {{"cells_smaller", small_cells, grid_points(small_cells.shape, {0.025, 0.1 / 6}, {0.05, 0.1 / 3}), {"--mesh", "18x24"}}}));
+  const auto small_points = grid_points(small_cells.shape, {0.025, 0.1 / 6}, {0.05, 0.1 / 3});
+  const auto cell_points = grid_points(cells.shape, {0.05, 0.05}, {0.1, 0.1});
+  add("cells", [](auto&) {}, cells, cell_points, {{"cells_smaller", small_cells, small_points, {"--mesh", "18x24"}}});
   on_grid("sum", [](auto& c) { c.bias = Bias::sum; });
   on_grid("no_bias", [](auto& c) { c.bias = Bias::none; });
   on_grid("no_dwc", [](auto& c) { c.dwc = false; });
@@ -205,22 +215,23 @@ json write_cases() {
   on_grid("one_agent", [](auto& c) { c.agents = 1; });
   auto index = grid;
   index.shape = {9, 14};
-  cases.push_back(write_case("index", config_of([](auto& c) { c.dwc_spacing = DwcSpacing::index; }), grid, points, {{"index_other", index, grid_points(index.shape, {0.25, 0.25}, {0.07, 0.07}), {"--mesh", "9x14"}}}));
+  const auto index_points = grid_points(index.shape, {0.25, 0.25}, {0.07, 0.07});
+  add("index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; }, grid, points, {{"index_other", index, index_points, {"--mesh", "9x14"}}});
 
   const auto curved = described(Geometry::mesh, {7, 4}, 2, 0, 1);
   auto curved_other = curved;
   curved_other.shape = {10, 9};
-  cases.push_back(write_case("mesh", config_of([](auto&) {}), curved, {}, {{"mesh_other", curved_other, {}, {"--mesh", "10x9"}}}));
+  add("mesh", [](auto&) {}, curved, {}, {{"mesh_other", curved_other, {}, {"--mesh", "10x9"}}});
   const auto line = described(Geometry::grid, {21}, 1, 1, 1);
   auto line_other = line;
   line_other.shape = {34};
   const std::vector<float> line_points = grid_points({21}, {0}, {0.05}), finer_line = grid_points({34}, {0}, {1.0 / 33});
-  cases.push_back(write_case("line", config_of([](auto& c) { c.agents = 4; }), line, line_points, {{"line_other", line_other, finer_line, {"--mesh", "34"}}}));
-  cases.push_back(write_case("line_sequence", config_of([](auto& c) { c.agents = 4; c.pool = Pool::sequence; }), line, line_points, {}));
+  add("line", [](auto& c) { c.agents = 4; }, line, line_points, {{"line_other", line_other, finer_line, {"--mesh", "34"}}});
+  add("line_sequence", [](auto& c) { c.agents = 4; c.pool = Pool::sequence; }, line, line_points);
   const auto space = described(Geometry::mesh, {4, 5, 6}, 3, 1, 1);
   auto space_other = space;
   space_other.shape = {6, 7, 11};
-  cases.push_back(write_case("space", config_of([](auto& c) { c.agents = 12; }), space, {}, {{"space_other", space_other, {}, {"--mesh", "6x7x11"}}}));
+  add("space", [](auto& c) { c.agents = 12; }, space, {}, {{"space_other", space_other, {}, {"--mesh", "6x7x11"}}});
 
   // Clouds: other numbers of points with the same graph; as many in one place; more agents than points.
   const auto clouds = [&](const std::string& name, const std::function<void(LanoConfig&)>& change, const SetDescription& set) {
@@ -233,24 +244,25 @@ json write_cases() {
     // Points in one place are told apart by their input; without any, their order is nobody's promise.
     if (set.input_channels() > 0) asked.push_back({name + "_coarse", set, {}, {}, {}, true});
     if (name == "cloud") asked.push_back({name + "_agents", set, {}, {"--agents", "5"}, {"--agents", "5"}});
-    cases.push_back(write_case(name, config_of(change), set, {}, asked));
+    add(name, change, set, {}, asked);
   };
   clouds("cloud", [](auto& c) { c.agents = 9; }, described(Geometry::points, {40}, 2, 2, 1));
-  clouds("cloud_in_space", [](auto& c) { c.agents = 9; c.bias = Bias::sum; c.position = Position::reference; }, described(Geometry::points, {40}, 3, 1, 2));
+  const auto in_space = described(Geometry::points, {40}, 3, 1, 2), without_input = described(Geometry::points, {40}, 2, 0, 1);
+  clouds("cloud_in_space", [](auto& c) { c.agents = 9; c.bias = Bias::sum; c.position = Position::reference; }, in_space);
   clouds("cloud_on_a_line", [](auto&) {}, described(Geometry::points, {40}, 1, 1, 1));
-  clouds("cloud_index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; c.agent_tokens = Agents::latent; }, described(Geometry::points, {40}, 2, 0, 1));
+  clouds("cloud_index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; c.agent_tokens = Agents::latent; }, without_input);
   clouds("cloud_in_file_order", [](auto& c) { c.order = Order::file; }, described(Geometry::points, {40}, 2, 1, 1));
   clouds("few_points", [](auto& c) { c.agents = 50; c.bias = Bias::none; c.dwc = false; }, described(Geometry::points, {4}, 2, 1, 1));
 
   auto timed = grid;
   timed.time = {0.5, 0.75, 1.0};
-  cases.push_back(write_case("autoregressive", config_of([](auto& c) { c.task = Task::autoregressive; }), timed, points, {}));
-  cases.push_back(write_case("time_conditional", config_of([](auto& c) { c.task = Task::time_conditional; c.decoder = Decoder::mlp; }), timed, points, {}));
-  cases.push_back(write_case("odd_width", config_of([](auto& c) { c.task = Task::time_conditional; c.width = 9; c.heads = 3; }), timed, points, {}));
+  add("autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
+  add("time_conditional", [](auto& c) { c.task = Task::time_conditional; c.decoder = Decoder::mlp; }, timed, points);
+  add("odd_width", [](auto& c) { c.task = Task::time_conditional; c.width = 9; c.heads = 3; }, timed, points);
   auto timed_cloud = described(Geometry::points, {40}, 2, 1, 2);
   timed_cloud.time = {0.0, 0.1, 0.2, 0.3};
-  cases.push_back(write_case("autoregressive_cloud", config_of([](auto& c) { c.task = Task::autoregressive; }), timed_cloud, {}, {}));
-  cases.push_back(write_case("time_conditional_cloud", config_of([](auto& c) { c.task = Task::time_conditional; }), timed_cloud, {}, {}));
+  add("autoregressive_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
+  add("time_conditional_cloud", [](auto& c) { c.task = Task::time_conditional; }, timed_cloud, {});
   return cases;
 }
 

@@ -114,8 +114,8 @@ TEST(OnnxExport, WhatDoesNotFitIsRefused) {
   // Clouds take any number of points: there is no mesh to ask for.
   other = file;
   other.set.geometry = Geometry::points;
-  other.architecture.update({{"axes", 0}, {"mesh", nlohmann::json::array()}, {"spacing", nlohmann::json::array()}, {"origin", nlohmann::json::array()},
-                             {"patches", nlohmann::json::array()}, {"order_box", {0, 1, 0, 1}}});
+  for (const char* key : {"mesh", "spacing", "origin", "patches"}) other.architecture[key] = nlohmann::json::array();
+  other.architecture.update({{"axes", 0}, {"order_box", {0, 1, 0, 1}}});
   other.weights["blocks.0.attention.dwc"] = {{8, 1, 3}, std::vector<float>(24)};
   EXPECT_EQ(onnx::export_model(other, {}).output, "output [B, N, 1]");
   EXPECT_ERROR_WITH(onnx::export_model(other, {{9, 9}, {}, 0}), "no mesh");

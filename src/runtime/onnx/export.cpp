@@ -25,7 +25,9 @@ constexpr std::int64_t kFloat = static_cast<std::int64_t>(Type::float32), kDoubl
 
 std::string listed(const std::vector<FieldInfo>& fields) {
   std::string out;
-  for (const FieldInfo& field : fields) out += fmt::format("{}{}{}", out.empty() ? "" : ", ", field.name, field.unit == "1" ? "" : " [" + field.unit + "]");
+  for (const FieldInfo& field : fields) {
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", field.name, field.unit == "1" ? "" : " [" + field.unit + "]");
+  }
   return out;
 }
 
@@ -56,18 +58,23 @@ Place other_grid(const LanoShape& shape, const std::vector<double>& box, const S
 
 Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOptions& options) {
   if (shape.axes == 0) {
-    if (!options.mesh.empty() || !options.coordinates.empty()) fail_usage(kDoing, "no mesh: this model takes clouds of any number of points", "one");
+    const bool said = !options.mesh.empty() || !options.coordinates.empty();
+    if (said) fail_usage(kDoing, "no mesh: this model takes clouds of any number of points", "one");
     return {};
   }
   Place place{options.mesh.empty() ? shape.mesh : options.mesh, shape.spacing, shape.origin};
   std::int64_t points = 1;
-  for (const std::int64_t extent : place.mesh) points = extent > 0 && extent <= kMostPoints ? std::min(points * extent, kMostPoints + 1) : kMostPoints + 1;
+  for (const std::int64_t extent : place.mesh) {
+    points = extent > 0 && extent <= kMostPoints ? std::min(points * extent, kMostPoints + 1) : kMostPoints + 1;
+  }
   if (static_cast<std::int64_t>(place.mesh.size()) != shape.axes || points > kMostPoints) {
-    fail_usage(kDoing, fmt::format("a mesh of {} axes and at most 2^24 points, like {}", shape.axes, shape_text(shape.mesh)), shape_text(place.mesh));
+    const std::string wanted = fmt::format("a mesh of {} axes and at most 2^24 points, like {}", shape.axes, shape_text(shape.mesh));
+    fail_usage(kDoing, wanted, shape_text(place.mesh));
   }
   if (!options.coordinates.empty()) {
     if (static_cast<std::int64_t>(options.coordinates.size()) != points * shape.dims) {
-      fail_usage(kDoing, fmt::format("{} coordinates: {} points of {}", points * shape.dims, points, shape.dims), std::to_string(options.coordinates.size()));
+      fail_usage(kDoing, fmt::format("{} coordinates: {} points of {}", points * shape.dims, points, shape.dims),
+                 std::to_string(options.coordinates.size()));
     }
     place.spacing.clear();
     place.origin.clear();
@@ -92,7 +99,9 @@ class Export {
     Points points(g_, config_, shape_, place_.mesh, place_.spacing, place_.origin, patches_, coordinates);
     Value order;
     g_.scope("order");
-    if (!shape_.order_box.empty()) order = hilbert_order(g_, coordinates, shape_.dims, fields, file_.set.input_channels(), shape_.order_box, points.count());
+    if (!shape_.order_box.empty()) {
+      order = hilbert_order(g_, coordinates, shape_.dims, fields, file_.set.input_channels(), shape_.order_box, points.count());
+    }
     Value f = encoder(features(coordinates, fields, state, order));
     if (config_.task == Task::time_conditional) f = with_time(f, points);
     for (std::size_t l = 0; l < weights_.network.blocks.size(); ++l) f = block(f, l, points);
@@ -111,7 +120,9 @@ class Export {
  private:
   Value op(const char* name, const Value& a, const Value& b) { return g_.node(name, {a, b}); }
   Value cast(const Value& x, std::int64_t type) { return g_.node("Cast", {x}, {{"to", type}}); }
-  Value vector(const std::string& name, const float* values, std::int64_t size) { return g_.weights(name, {size}, {values, static_cast<std::size_t>(size)}); }
+  Value vector(const std::string& name, const float* values, std::int64_t size) {
+    return g_.weights(name, {size}, {values, static_cast<std::size_t>(size)});
+  }
 
   std::vector<Axis> point_axes(std::int64_t channels) const {
     return {{0, "B"}, place_.mesh.empty() ? Axis{0, "N"} : Axis{element_count(place_.mesh), ""}, {channels, ""}};
@@ -160,7 +171,8 @@ class Export {
   // Distances to the nodes of the reference grid, [B, N, nodes].
   Value distances(const Value& coordinates) {
     const std::vector<float> nodes = reference_nodes(shape_);
-    const Value apart = op("Sub", g_.node("Unsqueeze", {coordinates, g_.list({2})}), g_.floats({static_cast<std::int64_t>(nodes.size()) / shape_.dims, shape_.dims}, nodes));
+    const Value grid = g_.floats({static_cast<std::int64_t>(nodes.size()) / shape_.dims, shape_.dims}, nodes);
+    const Value apart = op("Sub", g_.node("Unsqueeze", {coordinates, g_.list({2})}), grid);
     return g_.node("Sqrt", {g_.node("ReduceSum", {op("Mul", apart, apart), g_.list({3})}, {{"keepdims", std::int64_t{0}}})});
   }
 
@@ -231,7 +243,8 @@ class Export {
     } else {
       tokens = points.pooled(qkv[0], c);
     }
-    const Value split = g_.node("Reshape", {op("Mul", tokens, g_.number(static_cast<float>(1 / std::sqrt(static_cast<double>(d))))), g_.list({-1, m, h, d})});
+    const Value scaled = op("Mul", tokens, g_.number(static_cast<float>(1 / std::sqrt(static_cast<double>(d)))));
+    const Value split = g_.node("Reshape", {scaled, g_.list({-1, m, h, d})});
     const auto [bias1, bias2] = biases(name, w, points);
     const auto softmax = [&](const Value& logits, const Value& bias) {
       return g_.node("Softmax", {bias.empty() ? logits : op("Add", logits, bias)}, {{"axis", std::int64_t{-1}}});
@@ -265,7 +278,9 @@ class Export {
 
   std::string about() const {
     std::string text = "A Linear Attention Neural Operator. Values are physical on both sides. ";
-    if (place_.mesh.empty()) return text + (shape_.order_box.empty() ? "Clouds of any number of points, in the order they were trained in." : "Clouds of any number of points, in any order.");
+    if (place_.mesh.empty()) {
+      return text + "Clouds of any number of points, " + (shape_.order_box.empty() ? "in the order they were trained in." : "in any order.");
+    }
     return text + fmt::format("Points of a {} of {} points, last axis fastest.", geometry_name(file_.set.geometry), shape_text(place_.mesh));
   }
 

@@ -105,12 +105,15 @@ Value Graph::constant(std::string name, const Shape& shape, Type type, std::stri
   return name;
 }
 
-Value Graph::weights(const std::string& name, const Shape& shape, std::span<const float> values) { return constant(name, shape, Type::float32, raw(values)); }
+Value Graph::weights(const std::string& name, const Shape& shape, std::span<const float> values) {
+  return constant(name, shape, Type::float32, raw(values));
+}
 Value Graph::floats(const Shape& shape, std::span<const float> values) { return constant({}, shape, Type::float32, raw(values)); }
 Value Graph::doubles(const Shape& shape, std::span<const double> values) { return constant({}, shape, Type::float64, raw(values)); }
 Value Graph::ints(const Shape& shape, std::span<const std::int64_t> values) { return constant({}, shape, Type::int64, raw(values)); }
 
-std::vector<Value> Graph::nodes(const std::string& op, std::size_t outputs, const std::vector<Value>& inputs, const std::vector<Attribute>& attributes) {
+std::vector<Value> Graph::nodes(const std::string& op, std::size_t outputs, const std::vector<Value>& inputs,
+                                const std::vector<Attribute>& attributes) {
   const std::string name = scope_ + "/" + op, unique = fmt::format("{}.{}", name, used_[name]++);
   std::vector<Value> made;
   for (std::size_t i = 0; i < outputs; ++i) made.push_back(outputs == 1 ? unique : fmt::format("{}.{}", unique, i));

@@ -44,7 +44,8 @@ class Graph {
   Value number(std::int64_t value) { return ints({}, {&value, 1}); }
 
   Value node(const std::string& op, const std::vector<Value>& inputs, const std::vector<Attribute>& attributes = {});
-  std::vector<Value> nodes(const std::string& op, std::size_t outputs, const std::vector<Value>& inputs, const std::vector<Attribute>& attributes = {});
+  std::vector<Value> nodes(const std::string& op, std::size_t outputs, const std::vector<Value>& inputs,
+                           const std::vector<Attribute>& attributes = {});
   void scope(std::string name) { scope_ = std::move(name); }  // opens the names of the nodes to come
 
   // The file. Fails where it would pass the two gigabytes of its format.

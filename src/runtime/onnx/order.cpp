@@ -24,7 +24,8 @@ std::vector<Value> cells_of(Graph& g, const Value& coordinates, std::int64_t dim
   }
   const Value physical = g.node("Cast", {coordinates}, {{"to", static_cast<std::int64_t>(Type::float64)}});
   const Value share = g.node("Div", {g.node("Sub", {physical, g.doubles({dims}, low)}), g.doubles({dims}, extent)});
-  const Value place = g.node("Clip", {g.node("Mul", {share, g.doubles({dims}, cells)}), g.number(0.0), g.number(static_cast<double>((1 << kBits) - 1))});
+  const Value last = g.number(static_cast<double>((1 << kBits) - 1));
+  const Value place = g.node("Clip", {g.node("Mul", {share, g.doubles({dims}, cells)}), g.number(0.0), last});
   const Value cell = g.node("Cast", {place}, {{"to", static_cast<std::int64_t>(Type::int64)}});
   std::vector<Value> axes;
   for (std::int64_t a = 0; a < dims; ++a) axes.push_back(g.node("Gather", {cell, g.number(a)}, {{"axis", std::int64_t{2}}}));

@@ -47,7 +47,8 @@ std::vector<float> matrix_of(const std::vector<kernels::PatchRange>& patches, st
 }
 
 bool reaches_whole_points(const std::vector<AxisLayout>& axes) {
-  return std::all_of(axes.begin(), axes.end(), [](const AxisLayout& axis) { return axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3; });
+  const auto whole = [](const AxisLayout& axis) { return axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3; };
+  return std::all_of(axes.begin(), axes.end(), whole);
 }
 
 std::int64_t side_of(const AxisLayout& axis) { return static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3)); }
@@ -66,7 +67,8 @@ std::vector<double> spread(const std::vector<double>& filter, std::vector<std::i
     for (std::int64_t k = 0; k < (share > 0 ? 2 : 1); ++k) {
       for (std::int64_t i = 0; i < before * behind; ++i) {
         const std::int64_t b = i / behind, c = i % behind;
-        wide[static_cast<std::size_t>((b * extents[axis] + low + k) * behind + c)] += (k == 0 ? 1 - share : share) * filter[static_cast<std::size_t>((b * 3 + tap) * behind + c)];
+        const double weight = filter[static_cast<std::size_t>((b * 3 + tap) * behind + c)];
+        wide[static_cast<std::size_t>((b * extents[axis] + low + k) * behind + c)] += (k == 0 ? 1 - share : share) * weight;
       }
     }
   }
@@ -98,7 +100,9 @@ Points::Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, c
   geometry_ = kernels::make_geometry(config, trained_, patches, points, mesh, layout_.axes, /*training=*/false);
   for (std::size_t a = 0; pools_on_mesh() && a < mesh.size(); ++a) {
     const std::int64_t most = std::max(trained_[a], patches[a]);
-    if (mesh[a] > (std::int64_t{1} << 28) / most) fail("exporting a model", "axes of at most 2^28 points times patches", shape_text(mesh), "use model.pool = sequence");
+    if (mesh[a] > (std::int64_t{1} << 28) / most) {
+      fail("exporting a model", "axes of at most 2^28 points times patches", shape_text(mesh), "use model.pool = sequence");
+    }
   }
   if (!mesh.empty()) return;
   batch_and_count_ = g_.node("Slice", {g_.node("Shape", {coordinates}), g_.list({0}), g_.list({2})});
@@ -166,7 +170,8 @@ Value Points::at_points(const std::string& name, const float* vector) {
     // t = (n + 1/2) M/N - 1/2, clamped to the vector.
     const auto m = static_cast<double>(geometry_.trained_agents);
     const Value places = g_.node("Mul", {g_.node("Add", {cast(g_, indices(), kDouble), g_.number(0.5)}), g_.number(m)});
-    const Value t = g_.node("Clip", {g_.node("Sub", {g_.node("Div", {places, cast(g_, count(), kDouble)}), g_.number(0.5)}), g_.number(0.0), g_.number(m - 1)});
+    const Value among = g_.node("Sub", {g_.node("Div", {places, cast(g_, count(), kDouble)}), g_.number(0.5)});
+    const Value t = g_.node("Clip", {among, g_.number(0.0), g_.number(m - 1)});
     const Value below = g_.node("Floor", {t}), low = cast(g_, below, kInt);
     const Value high = g_.node("Min", {g_.node("Add", {low, g_.number(std::int64_t{1})}), g_.number(geometry_.trained_agents - 1)});
     const Value share = cast(g_, g_.node("Sub", {t, below}), kFloat);
@@ -256,16 +261,16 @@ Value Points::cloud_stencil(const Value& rows, const std::string& name, const fl
       const Value part = g_.node("Mul", {g_.node("Gather", {x, each.points}, {{"axis", std::int64_t{1}}}), each.weight});
       values = values.empty() ? part : g_.node("Add", {values, part});
     }
-    const Value column = reshape(g_, g_.node("Gather", {weight, g_.number(static_cast<std::int64_t>(tap))}, {{"axis", std::int64_t{2}}}), {config_.width});
-    const Value term = g_.node("Mul", {values, column});
+    const Value column = g_.node("Gather", {weight, g_.number(static_cast<std::int64_t>(tap))}, {{"axis", std::int64_t{2}}});
+    const Value term = g_.node("Mul", {values, reshape(g_, column, {config_.width})});
     sum = sum.empty() ? term : g_.node("Add", {sum, term});
   }
   return reshape(g_, sum, {-1, config_.width});
 }
 
 Value Points::stencil(const Value& rows, const std::string& name, const float* filter) {
-  const bool cloud = layout_.mesh.empty();
-  if (cloud && config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0) return cloud_stencil(rows, name, filter);
+  const bool scaled = config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0;
+  if (layout_.mesh.empty() && scaled) return cloud_stencil(rows, name, filter);
   const std::vector<std::int64_t> swap{0, 2, 1};
   const Value columns = g_.node("Transpose", {shaped(rows, {config_.width})}, {{"perm", swap}});  // [B, C, N]
   std::vector<std::int64_t> image{0, config_.width};

@@ -1,0 +1,35 @@
+// onnxruntime-node in a process of its own, as a peer to measure against: loads an exported model once, then answers and runs when asked, and is
+// idle between. Installed by scripts/onnxruntime. Owned by one thread; the process ends with the object.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lano::bench {
+
+class OnnxruntimePeer {
+ public:
+  // folder: where npm installed it; model: .onnx with inputs coordinates [1, N, dx] and input [1, N, da], whose numbers are in `coordinates` and
+  // `input` as raw float32. Fails where node or onnxruntime cannot be started, or the model not be loaded.
+  OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model, const std::filesystem::path& coordinates,
+                  const std::filesystem::path& input, int points, int threads);
+  ~OnnxruntimePeer();
+  OnnxruntimePeer(const OnnxruntimePeer&) = delete;
+  OnnxruntimePeer& operator=(const OnnxruntimePeer&) = delete;
+
+  const std::string& version() const { return version_; }
+  std::vector<double> run(int times);  // milliseconds of each run
+  std::vector<float> answer();         // output [1, N, du]
+
+ private:
+  std::string ask(const std::string& what);  // one line there, one line back
+  void end();
+
+  int child_ = -1;
+  std::FILE *to_ = nullptr, *from_ = nullptr;
+  std::string version_;
+};
+
+}  // namespace lano::bench

@@ -1,0 +1,15 @@
+// Whole numbers in a stranger's JSON. The library converts 1e300 to an integer when asked for one, which C++ leaves undefined; here it is an error.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <vector>
+
+namespace lano {
+
+// Fails with `doing` and the name `what` where the value is no whole number of 64 bits with a sign, or no list of them.
+std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what);
+std::vector<std::int64_t> whole_numbers(const nlohmann::json& value, std::string_view doing, std::string_view what);
+
+}  // namespace lano
