@@ -219,6 +219,7 @@ void run(Options& o) {
   for (const auto& [name, words] : kLaptopSets) generated.push_back(name);
   check_names(plan.benchmarks, generated, "benchmarks");
   const InterruptGuard guard;
+  check_table(plan, o.out);
   make_missing_sets(plan);
   run_table(plan, o.out, [&](const Pair&) { write_table(plan, o.out, false); });
   write_table(plan, o.out, true);

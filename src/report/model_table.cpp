@@ -102,8 +102,8 @@ std::vector<std::string> error_header(const ModelTable& table) {
 // Truth, both predictions on its colour scale; both errors on one scale, so that the darker is the better.
 std::string render_side_by_side(const SideBySide& s) {
   const std::int64_t du = s.set.output_channels();
-  std::string html = fmt::format("<h3>{} <span class=\"quiet\">test sample {}: relative L2 {:.3e} of {}, {:.3e} of {}</span></h3>", escaped(s.benchmark), s.mine.id,
-                                 s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
+  std::string html = fmt::format("<p class=\"quiet\">Test sample {}, the median of {}: relative L2 {:.3e} of {}, {:.3e} of {}. Errors are on one colour scale: the darker, the better.</p>", s.mine.id,
+                                 escaped(s.ours), s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
   for (std::int64_t c = 0; c < du; ++c) {
     const auto truth = channel(s.mine.truth, du, c), mine = channel(s.mine.prediction, du, c), other = channel(s.other.prediction, du, c);
     const auto my_error = absolute_error(mine, truth), their_error = absolute_error(other, truth);

@@ -218,8 +218,7 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
   for (const std::string& benchmark : plan.benchmarks) {
     for (const std::string& model : plan.models) {
       const fs::path own = pair_folder(folder, benchmark, model);
-      const TrainConfig recipe = recipe_of(plan, benchmark, model);
-      if (!fs::exists(recipe.data)) fail("making a table", fmt::format("the set '{}'", recipe.data), "none", "generate or import it there");
+      recipe_of(plan, benchmark, model);  // says what is wrong with it
       if (!fs::exists(pair_file(own))) continue;
       if (const Pair pair = pair_from(pair_file(own)); pair.epochs > 0) fixed_recipe(plan, own, pair);
     }
@@ -228,6 +227,10 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
 
 void run_table(const TablePlan& plan, const fs::path& folder, const std::function<void(const Pair&)>& see) {
   check_table(plan, folder);
+  for (const std::string& benchmark : plan.benchmarks) {
+    const fs::path set = plan.data / (benchmark + ".h5");
+    if (!fs::exists(set)) fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
+  }
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));
   write_file_atomically(folder / "table.json", plan_text(plan));

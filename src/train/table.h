@@ -46,10 +46,10 @@ struct Pair {
 
 std::filesystem::path pair_folder(const std::filesystem::path& folder, const std::string& benchmark, const std::string& model);
 
-// Fails before anything is trained where a set or recipe is missing, or the folder holds runs of other recipes or another plan.
+// Fails where a recipe is missing or wrong, or the folder holds runs of other recipes or another plan. The sets need not be there yet.
 void check_table(const TablePlan& plan, const std::filesystem::path& folder);
 
-// Trains what is missing, pair by pair, benchmarks first; `see` is told after each. Ends early where core/interrupt.h says so.
+// Checks, then trains what is missing, pair by pair, benchmarks first; `see` is told after each. Ends early where core/interrupt.h says so.
 void run_table(const TablePlan& plan, const std::filesystem::path& folder, const std::function<void(const Pair&)>& see);
 
 // Every pair in the folder, those of former calls too, in the order of the catalogue.

@@ -238,7 +238,7 @@ else
   before=$(sha256sum table2/darcy/*/seed-0/model.safetensors)
   expect 0 'Transolver' "$lano" "${table[@]}"
   [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] || complain "a finished table was trained again"
-  expect 2 'the preset, minutes and --set' "$lano" "${table[@]}" --minutes 1
+  expect 2 "the preset, minutes and --set" "$lano" "${table[@]}" --set train.batch=3
   expect 2 "did you mean 'transolver'" "$lano" experiment table --models transolvr --out t3
   expect 2 "did you mean 'darcy'" "$lano" experiment table --benchmarks dracy --out t3
   [ -e t3 ] && complain "a refused table left a folder"

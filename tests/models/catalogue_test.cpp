@@ -43,18 +43,10 @@ INSTANTIATE_TEST_SUITE_P(Models, Catalogue, ::testing::ValuesIn(model_names()), 
   return name;
 });
 
-TEST(CatalogueNames, EveryRegisteredModelStandsInItInTheSameOrder) {
+TEST(CatalogueNames, AreThoseOfTheRegistryInTheSameOrder) {
   std::vector<std::string> known;
   for (const ModelInfo& model : model_catalogue()) known.emplace_back(model.name);
-  EXPECT_EQ(known.size(), 18u);
-  EXPECT_EQ(std::set<std::string>(known.begin(), known.end()).size(), known.size());
-  std::size_t last = 0;
-  for (const std::string& name : model_names()) {
-    const auto at = static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin());
-    ASSERT_LT(at, known.size()) << name;
-    EXPECT_GE(at, last) << name;
-    last = at;
-  }
+  EXPECT_EQ(known, model_names());
   EXPECT_EQ(find_model("fnoo"), nullptr);
   EXPECT_EQ(model_label("u-fno"), "U-FNO");
   EXPECT_EQ(model_label("mine"), "mine");

@@ -85,7 +85,7 @@ TEST(ModelTable, ThePageShowsBothOperatorsBesideTheTruth) {
   side.other = side.mine;
   side.other.prediction = {0, 1, 2, 2};
   const std::string html = render_model_table(sample(), {side}, "lano");
-  for (const char* part : {"test sample 41", "F&lt;NO, error", "LANO, error", "Truth", "<u>2.00</u>", "<b>1.00 ± 0.20</b>", "refused: a &lt;grid&gt; expected", "Budget: 2 minutes."}) {
+  for (const char* part : {"Test sample 41", "F&lt;NO, error", "LANO, error", "Truth", "<u>2.00</u>", "<b>1.00 ± 0.20</b>", "refused: a &lt;grid&gt; expected", "Budget: 2 minutes."}) {
     EXPECT_TRUE(holds(html, part)) << part;
   }
   std::size_t figures = 0;

@@ -47,7 +47,7 @@ TEST(Budget, FewEpochsShareTheSamples) {
 
 // Answers as the training program would: by the model's name in the recipe it succeeds, is refused, diverges or dies.
 void write_program(const fs::path& path) {
-  std::ofstream(path) << R"(#!/bin/bash
+  std::ofstream(path) << R"sh(#!/bin/bash
 while [ $# -gt 0 ]; do
   case $1 in --config) config=$2;; --run) run=$2;; --result) result=$2;; --measure) measure=1;; esac
   shift
@@ -61,7 +61,7 @@ if [ "$model" = gnot ]; then echo '{"state":"diverged","sentence":"NaN in step 3
 mkdir -p "$run"
 echo '{"parameters":7,"epochs":4,"best_epoch":3,"validation_l2":0.2,"training_seconds":8,"test":{"relative_l2":{"mean":0.25}}}' > "$run/evaluation.json"
 echo '{"state":"finished","peak_bytes":1000}' > "$result"
-)";
+)sh";
   fs::permissions(path, fs::perms::owner_all);
 }
 
