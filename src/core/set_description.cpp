@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/json_numbers.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {

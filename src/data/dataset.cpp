@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "core/fnv.h"
-#include "core/json_numbers.h"
+#include "core/strict_json.h"
 #include "data/hdf5_file.h"
 
 namespace lano {
@@ -208,9 +208,9 @@ void DatasetReader::read_description() {
   try {
     description_.name = plain_text(required("name"), 400);
     description_.geometry = parse_geometry(required("geometry"), doing);
-    description_.shape = whole_numbers(json::parse(required("shape")), doing, "shape");
-    description_.box = json::parse(required("box")).get<std::vector<double>>();
-    fields_from_json(json::parse(required("fields")), description_);
+    description_.shape = whole_numbers(parse_json(required("shape"), doing, "shape"), doing, "shape");
+    description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
+    fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
   } catch (const json::exception& error) {
     fail(doing, "well-formed attributes shape, box and fields", error.what(), "make the file again");

@@ -7,6 +7,7 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/parameter_name.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -43,11 +44,16 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
     fail(doing, fmt::format("model format version {}", kModelVersion), metadata("format_version"), "use a newer lano");
   }
   ModelFile model;
+  const auto parsed = [&](const char* key) { return parse_json(metadata(key), doing, key); };
+  model.architecture = parsed("architecture");
+  model.provenance = parsed("provenance");
+  const json& architecture = model.architecture;
+  if (!architecture.is_object() || !architecture.contains("name") || !architecture["name"].is_string()) {
+    fail(doing, "an architecture with the name of its model", architecture.type_name(), "the file is damaged: copy it again");
+  }
   try {
-    model.architecture = json::parse(metadata("architecture"));
-    model.set = set_description_from_json(json::parse(metadata("set")));
-    model.normaliser = normaliser_from_json(json::parse(metadata("normaliser")));
-    model.provenance = json::parse(metadata("provenance"));
+    model.set = set_description_from_json(parsed("set"));
+    model.normaliser = normaliser_from_json(parsed("normaliser"));
   } catch (const json::exception& error) {
     fail(doing, "well-formed metadata", error.what(), "the file is damaged: copy it again");
   }

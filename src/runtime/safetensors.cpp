@@ -8,7 +8,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
-#include "core/json_numbers.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -67,8 +67,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
   if (bytes.size() < 8 || length > bytes.size() - 8 || length > kMaxHeader || length < 2 || bytes[8] != '{') {
     fail(doing, "a .safetensors file", "another kind of file, or a truncated one", "name a model file written by lano");
   }
-  json header = json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object()) fail(doing, "a JSON object as header", "damaged text", "the file is damaged: copy it again");
+  const json header = parse_json(bytes.substr(8, length), doing, "the header");
+  if (!header.is_object()) fail(doing, "a JSON object as header", header.type_name(), "the file is damaged: copy it again");
   const std::string_view data = bytes.substr(8 + length);
 
   TensorFile file;
