@@ -1,4 +1,5 @@
-"""The wheel of the module lano: CMake builds it, with the libraries of this project inside; setuptools packs it. What is made on the way stays in build/wheel."""
+"""The wheel of the module lano: CMake builds it, with the libraries of this project inside; setuptools packs it.
+What is made on the way stays in build/wheel."""
 import os
 import re
 import subprocess
@@ -17,8 +18,8 @@ class CMakeModule(build_ext):
     def build_extension(self, ext):
         tree, target = MADE / "cmake", Path(self.get_ext_fullpath(ext.name)).resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, "-DCMAKE_BUILD_TYPE=Release", "-DLANO_ONLY_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}",
-                        *os.environ.get("LANO_CMAKE_OPTIONS", "").split()], check=True)
+        options = ["-DCMAKE_BUILD_TYPE=Release", "-DLANO_ONLY_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}"]
+        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, *options, *os.environ.get("LANO_CMAKE_OPTIONS", "").split()], check=True)
         subprocess.run(["cmake", "--build", tree, "--target", "lano_python", "--parallel"], check=True)
         self.copy_file(tree / "python" / target.name, target)
 

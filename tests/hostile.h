@@ -20,9 +20,9 @@
 namespace lano::test {
 
 struct Verdict {
-  bool taken = false;      // the reader returned
-  std::string sentence;    // what it refused the file with
-  std::string fault;       // anything else: a signal, another exception, too much memory
+  bool taken = false;    // the reader returned
+  std::string sentence;  // what it refused the file with
+  std::string fault;     // anything else: a signal, another exception, too much memory
 };
 
 constexpr long kMostMegabytes = 512;
@@ -79,11 +79,16 @@ inline Verdict bounded(const std::function<void()>& read) {
   int status = 0;
   ::waitpid(child, &status, 0);
   Verdict verdict;
-  if (WIFSIGNALED(status)) verdict.fault = std::string("signal ") + ::strsignal(WTERMSIG(status));
-  else if (WEXITSTATUS(status) != 0 || said.empty()) verdict.fault = "exit code " + std::to_string(WEXITSTATUS(status));
-  else if (said[0] == 'T') verdict.taken = true;
-  else if (said[0] == 'E') verdict.sentence = said.substr(1);
-  else verdict.fault = said.substr(1);
+  if (WIFSIGNALED(status))
+    verdict.fault = std::string("signal ") + ::strsignal(WTERMSIG(status));
+  else if (WEXITSTATUS(status) != 0 || said.empty())
+    verdict.fault = "exit code " + std::to_string(WEXITSTATUS(status));
+  else if (said[0] == 'T')
+    verdict.taken = true;
+  else if (said[0] == 'E')
+    verdict.sentence = said.substr(1);
+  else
+    verdict.fault = said.substr(1);
   return verdict;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -18,7 +19,7 @@ json to_json_value(const ConfigValue& value) {
 
 ConfigValue to_config_value(const json& value) {
   if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_integer()) return whole_number(value, "reading an architecture", "a switch");
   if (value.is_number()) return value.get<double>();
   return value.get<std::string>();
 }
@@ -188,22 +189,24 @@ json to_json(const LanoConfig& config, const LanoShape& shape) {
 }
 
 void architecture_from_json(const json& from, const Schema& switches, LanoShape& shape) {
+  constexpr const char* kReading = "reading an architecture";
+  const auto whole = [&](const char* key) { return whole_number(from.at(key), kReading, key); };
   try {
     for (const Schema::Key& key : switches.keys()) {
       const json& value = from.at(key.name.substr(key.name.find('.') + 1));
       if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.is_structured() ? value.type_name() : value.dump());
     }
-    shape.dims = from.at("dims");
-    shape.input_channels = from.at("input_channels");
-    shape.output_channels = from.at("output_channels");
-    shape.axes = from.at("axes");
-    shape.patches = from.at("patches").get<std::vector<std::int64_t>>();
+    shape.dims = whole("dims");
+    shape.input_channels = whole("input_channels");
+    shape.output_channels = whole("output_channels");
+    shape.axes = whole("axes");
+    shape.patches = whole_numbers(from.at("patches"), kReading, "patches");
     shape.order_box = from.at("order_box").get<std::vector<double>>();
     shape.reference_box = from.at("reference_box").get<std::vector<double>>();
-    shape.mesh = from.at("mesh").get<Shape>();
+    shape.mesh = whole_numbers(from.at("mesh"), kReading, "mesh");
     shape.spacing = from.at("spacing").get<std::vector<double>>();
     shape.origin = from.at("origin").get<std::vector<double>>();
-    shape.points = from.at("points");
+    shape.points = whole("points");
     shape.time_origin = from.at("time_origin");
     shape.time_step = from.at("time_step");
   } catch (const json::exception& error) {

@@ -8,8 +8,8 @@
 namespace lano {
 
 // Runs `work` in a child and waits for it. Empty where the child returned, with or without an exception, or where no child could be made;
-// else how it ended: "segmentation fault", "out of time or memory". The child's changes to memory are lost, its output goes nowhere; it must not start
-// threads, and no other thread should be inside the library in question.
+// else how it ended: "segmentation fault", "out of time or memory". The child's changes to memory are lost, its output goes nowhere; it must not
+// start threads, and no other thread should be inside the library in question.
 std::string rehearse(const std::function<void()>& work, unsigned seconds);
 
 }  // namespace lano

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -55,7 +56,7 @@ SetDescription set_description_from_json(const json& from) {
   SetDescription description;
   description.name = plain_text(from.at("name").get_ref<const std::string&>(), 400);
   description.geometry = parse_geometry(from.at("geometry").get<std::string>(), "reading a set description");
-  description.shape = from.at("shape").get<Shape>();
+  description.shape = whole_numbers(from.at("shape"), "reading a set description", "shape");
   fields_from_json(from.at("fields"), description);
   description.box = from.at("box").get<std::vector<double>>();
   description.time = from.at("time").get<std::vector<double>>();

@@ -108,7 +108,8 @@ std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const
   // An array a file truly has may still be more than this machine holds: better a sentence than the out-of-memory killer.
   static const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (static_cast<double>(count) * sizeof(float) > memory) {
-    fail(doing_, fmt::format("values that fit in {:.1f} GB of memory", memory / 1e9), fmt::format("{} of shape {}", count, shape_text(shape_)), "ask for fewer samples");
+    fail(doing_, fmt::format("values that fit in {:.1f} GB of memory", memory / 1e9), fmt::format("{} of shape {}", count, shape_text(shape_)),
+         "ask for fewer samples");
   }
   std::vector<float> values;
   try {

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/fnv.h"
+#include "core/strict_json.h"
 #include "data/hdf5_file.h"
 
 namespace lano {
@@ -207,9 +208,9 @@ void DatasetReader::read_description() {
   try {
     description_.name = plain_text(required("name"), 400);
     description_.geometry = parse_geometry(required("geometry"), doing);
-    description_.shape = json::parse(required("shape")).get<Shape>();
-    description_.box = json::parse(required("box")).get<std::vector<double>>();
-    fields_from_json(json::parse(required("fields")), description_);
+    description_.shape = whole_numbers(parse_json(required("shape"), doing, "shape"), doing, "shape");
+    description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
+    fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
   } catch (const json::exception& error) {
     fail(doing, "well-formed attributes shape, box and fields", error.what(), "make the file again");
@@ -233,7 +234,9 @@ void DatasetReader::check_arrays() {
     fail(doing, "at least one axis, and on a grid as many coordinates as axes",
          fmt::format("{} and {} coordinates", shape_text(d.shape), d.dims()), "import it as a mesh");
   }
-  const auto finite = [](const std::vector<double>& values) { return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }); };
+  const auto finite = [](const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  };
   if (d.box.size() != 2 * d.coordinates.size() || !finite(d.box) || !finite(d.time)) {
     fail(doing, "a box with two finite ends for each coordinate, and finite times", fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()),
          "make the file again");

@@ -32,8 +32,8 @@ Hdf5Handle half_type(hid_t like) {
 
 // The number types that are taken; HDF5 can describe others, down to floats of three bits.
 bool is_plain_number(hid_t type) {
-  const hid_t plain[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_I8LE,  H5T_STD_I8BE,  H5T_STD_I16LE,
-                         H5T_STD_I16BE,  H5T_STD_I32LE,  H5T_STD_I32BE,  H5T_STD_I64LE,  H5T_STD_I64BE, H5T_STD_U8LE,  H5T_STD_U8BE,
+  const hid_t plain[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_STD_I8LE,  H5T_STD_I8BE, H5T_STD_I16LE,
+                         H5T_STD_I16BE,  H5T_STD_I32LE,  H5T_STD_I32BE,  H5T_STD_I64LE,  H5T_STD_I64BE, H5T_STD_U8LE, H5T_STD_U8BE,
                          H5T_STD_U16LE,  H5T_STD_U16BE,  H5T_STD_U32LE,  H5T_STD_U32BE,  H5T_STD_U64LE, H5T_STD_U64BE};
   if (std::any_of(std::begin(plain), std::end(plain), [&](hid_t known) { return H5Tequal(type, known) > 0; })) return true;
   return H5Tequal(type, half_type(H5T_IEEE_F32LE).get()) > 0 || H5Tequal(type, half_type(H5T_IEEE_F32BE).get()) > 0;
@@ -135,7 +135,8 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
   if (count == 0) return;
   const std::uint64_t stored = H5Dget_storage_size(set_.get()), needed = count * type_size_;
   const auto fail_storage = [&]() {
-    fail(doing_, fmt::format("values for shape {}", shape_text(shape_)), fmt::format("{} bytes in a file of {}", stored, file_bytes), "copy the file again");
+    fail(doing_, fmt::format("values for shape {}", shape_text(shape_)), fmt::format("{} bytes in a file of {}", stored, file_bytes),
+         "copy the file again");
   };
   if (stored > file_bytes) fail_storage();
   if (layout != H5D_CHUNKED) {
@@ -146,12 +147,14 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
   }
   if (needed > stored * kMostDeflation) fail_storage();
   block_shape_.resize(shape_.size());
-  if (shape_.empty() || H5Pget_chunk(properties_.get(), static_cast<int>(block_shape_.size()), block_shape_.data()) != static_cast<int>(block_shape_.size())) {
+  if (shape_.empty() ||
+      H5Pget_chunk(properties_.get(), static_cast<int>(block_shape_.size()), block_shape_.data()) != static_cast<int>(block_shape_.size())) {
     fail_damaged("blocks of another number of axes");
   }
   std::uint64_t block_bytes = type_size_;
   for (const hsize_t extent : block_shape_) {
-    if (extent == 0 || extent > std::numeric_limits<std::uint32_t>::max() / block_bytes) fail_damaged(fmt::format("blocks of [{}]", fmt::join(block_shape_, ", ")));
+    if (extent == 0 || extent > std::numeric_limits<std::uint32_t>::max() / block_bytes)
+      fail_damaged(fmt::format("blocks of [{}]", fmt::join(block_shape_, ", ")));
     block_bytes *= extent;
   }
   if (block_bytes > stored * kMostDeflation) fail_damaged(fmt::format("blocks of {} bytes in {} stored", block_bytes, stored));
@@ -162,7 +165,8 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
   const Hdf5Handle space(H5Dget_space(set_.get()), H5Sclose);
   if (H5Dget_num_chunks(set_.get(), space.get(), &written) < 0) fail_damaged(hdf5_reason());
   if (written != wanted) {
-    fail(doing_, fmt::format("values for shape {} in {} blocks", shape_text(shape_), wanted), fmt::format("{} blocks", written), "write the array whole");
+    fail(doing_, fmt::format("values for shape {} in {} blocks", shape_text(shape_), wanted), fmt::format("{} blocks", written),
+         "write the array whole");
   }
 }
 
@@ -174,7 +178,8 @@ void Hdf5Array::read(std::span<const AxisRange> ranges, hid_t memory_type, std::
     const AxisRange& range = ranges[a];
     const bool inside = ranges.size() == shape_.size() && range.first >= 0 && range.count >= 1 && range.stride >= 1 && range.first < shape_[a] &&
                         range.count - 1 <= (shape_[a] - 1 - range.first) / range.stride;
-    if (!inside) fail(doing_, fmt::format("a part of {}", shape_text(shape_)), fmt::format("{} values from {} on axis {}", range.count, range.first, a));
+    if (!inside)
+      fail(doing_, fmt::format("a part of {}", shape_text(shape_)), fmt::format("{} values from {} on axis {}", range.count, range.first, a));
     start.push_back(static_cast<hsize_t>(range.first));
     stride.push_back(static_cast<hsize_t>(range.stride));
     counts.push_back(static_cast<hsize_t>(range.count));
@@ -221,8 +226,8 @@ void Hdf5Array::read_blocks(std::span<const AxisRange> ranges, hid_t memory_type
       into += at[a] * to_strides[a];
     }
     load_block(start, memory_type, memory_size, block);
-    copy_elements(block.data() + static_cast<std::size_t>(from) * memory_size, from_strides, to + static_cast<std::size_t>(into) * memory_size, to_strides,
-                  part, memory_size);
+    copy_elements(block.data() + static_cast<std::size_t>(from) * memory_size, from_strides, to + static_cast<std::size_t>(into) * memory_size,
+                  to_strides, part, memory_size);
     // The next block: the last axis first, like an odometer.
     std::size_t axis = rank;
     while (axis > 0 && next[axis - 1] >= ranges[axis - 1].count) at[--axis] = 0;

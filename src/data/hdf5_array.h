@@ -21,7 +21,9 @@ class Hdf5Array {
   // The values in one range an axis, last axis fastest, as numbers of the memory type.
   void read(std::span<const AxisRange> ranges, std::span<float> to) const { read(ranges, H5T_NATIVE_FLOAT, sizeof(float), to.size(), to.data()); }
   void read(std::span<const AxisRange> ranges, std::span<double> to) const { read(ranges, H5T_NATIVE_DOUBLE, sizeof(double), to.size(), to.data()); }
-  void read(std::span<const AxisRange> ranges, std::span<std::int64_t> to) const { read(ranges, H5T_NATIVE_INT64, sizeof(std::int64_t), to.size(), to.data()); }
+  void read(std::span<const AxisRange> ranges, std::span<std::int64_t> to) const {
+    read(ranges, H5T_NATIVE_INT64, sizeof(std::int64_t), to.size(), to.data());
+  }
 
  private:
   void check_type();
@@ -38,8 +40,8 @@ class Hdf5Array {
   Shape shape_;
   std::size_t type_size_ = 0;
   std::uint64_t file_bytes_ = 0;
-  std::vector<hsize_t> block_shape_;     // of a chunked array, else empty
-  std::vector<H5Z_filter_t> filters_;    // in the order of writing
+  std::vector<hsize_t> block_shape_;   // of a chunked array, else empty
+  std::vector<H5Z_filter_t> filters_;  // in the order of writing
 };
 
 }  // namespace lano

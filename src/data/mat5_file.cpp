@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::uint64_t kHeaderBytes = 128, kTagBytes = 8;
 constexpr std::uint32_t kInt8 = 1, kInt32 = 5, kUint32 = 6, kMatrix = 14, kCompressed = 15, kUtf8 = 16;
-constexpr int kOpaque = 17;                       // a class whose element is built otherwise, and holds no numbers
-constexpr std::uint64_t kLongestName = 4096;      // MATLAB itself allows 63 characters
+constexpr int kOpaque = 17;                   // a class whose element is built otherwise, and holds no numbers
+constexpr std::uint64_t kLongestName = 4096;  // MATLAB itself allows 63 characters
 constexpr std::size_t kMostAxes = 32;
-constexpr std::uint64_t kMostDeflation = 1032;    // bytes that one byte of a deflate stream can stand for
+constexpr std::uint64_t kMostDeflation = 1032;  // bytes that one byte of a deflate stream can stand for
 constexpr std::size_t kBlockBytes = std::size_t{1} << 28;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
@@ -34,23 +34,32 @@ struct Number {
 
 Number number(int type) {
   switch (type) {
-    case 1: return {1, strided_copy<std::int8_t>};
-    case 2: return {1, strided_copy<std::uint8_t>};
-    case 3: return {2, strided_copy<std::int16_t>};
-    case 4: return {2, strided_copy<std::uint16_t>};
-    case 5: return {4, strided_copy<std::int32_t>};
-    case 6: return {4, strided_copy<std::uint32_t>};
-    case 7: return {4, strided_copy<float>};
-    case 9: return {8, strided_copy<double>};
-    case 12: return {8, strided_copy<std::int64_t>};
-    case 13: return {8, strided_copy<std::uint64_t>};
-    default: return {0, nullptr};
+    case 1:
+      return {1, strided_copy<std::int8_t>};
+    case 2:
+      return {1, strided_copy<std::uint8_t>};
+    case 3:
+      return {2, strided_copy<std::int16_t>};
+    case 4:
+      return {2, strided_copy<std::uint16_t>};
+    case 5:
+      return {4, strided_copy<std::int32_t>};
+    case 6:
+      return {4, strided_copy<std::uint32_t>};
+    case 7:
+      return {4, strided_copy<float>};
+    case 9:
+      return {8, strided_copy<double>};
+    case 12:
+      return {8, strided_copy<std::int64_t>};
+    case 13:
+      return {8, strided_copy<std::uint64_t>};
+    default:
+      return {0, nullptr};
   }
 }
 
-[[noreturn]] void fail_damaged(const std::string& doing) {
-  fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again");
-}
+[[noreturn]] void fail_damaged(const std::string& doing) { fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again"); }
 
 std::uint32_t word(const unsigned char* bytes, bool swapped) {
   std::uint32_t value = 0;
@@ -131,8 +140,10 @@ class VariableBytes {
       zlib_.avail_out = room;
       const int result = inflate(&zlib_, Z_NO_FLUSH);
       done += room - zlib_.avail_out;
-      if (result == Z_STREAM_END) ended_ = true;
-      else if (result != Z_OK && result != Z_BUF_ERROR) fail_damaged(doing_);
+      if (result == Z_STREAM_END)
+        ended_ = true;
+      else if (result != Z_OK && result != Z_BUF_ERROR)
+        fail_damaged(doing_);
       if (done == count) break;
     }
     return done;
@@ -171,8 +182,10 @@ Tag read_tag(VariableBytes& from, bool swapped) {
 std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::uint64_t most, const std::string& doing) {
   if (tag.bytes > most || (tag.small && tag.bytes > tag.inside.size())) fail_damaged(doing);
   std::vector<unsigned char> body(tag.small ? tag.inside.size() : (tag.bytes + 7) / 8 * 8);
-  if (tag.small) std::copy(tag.inside.begin(), tag.inside.end(), body.begin());
-  else if (!body.empty()) from.read(reinterpret_cast<char*>(body.data()), body.size());
+  if (tag.small)
+    std::copy(tag.inside.begin(), tag.inside.end(), body.begin());
+  else if (!body.empty())
+    from.read(reinterpret_cast<char*>(body.data()), body.size());
   body.resize(tag.bytes);
   return body;
 }
@@ -210,9 +223,7 @@ bool describe(VariableBytes& from, Mat5Variable& variable, bool swapped, const s
 
 // Finds the numbers of a real array and checks that there are as many as its shape says.
 void find_numbers(VariableBytes& from, Mat5Variable& variable, bool swapped, const std::string& doing) {
-  const auto fail_shape = [&]() {
-    fail(doing, "a shape that the file has values for", shape_text(variable.shape), "copy the file again");
-  };
+  const auto fail_shape = [&]() { fail(doing, "a shape that the file has values for", shape_text(variable.shape), "copy the file again"); };
   std::uint64_t count = 1;  // of an array without values too: its extents are multiplied later
   for (const std::int64_t extent : variable.shape) {
     if (extent > 0 && count > std::numeric_limits<std::uint64_t>::max() / 64 / static_cast<std::uint64_t>(extent)) fail_shape();

@@ -15,14 +15,14 @@ namespace lano {
 // What a file says of one of its variables.
 struct Mat5Variable {
   std::string name;
-  int kind = 0;             // MATLAB's class: 6 to 15 are full arrays of numbers
+  int kind = 0;  // MATLAB's class: 6 to 15 are full arrays of numbers
   bool complex = false;
   Shape shape;
   // The element that holds it, in the file; its numbers, in the bytes of that element (inflated where it is compressed).
   std::uint64_t element_begin = 0, element_bytes = 0;
   std::uint64_t matrix_bytes = 0, data_begin = 0, data_bytes = 0;
   bool compressed = false;
-  int stored = 0;           // the type of the numbers in the file, which may be smaller than the class
+  int stored = 0;  // the type of the numbers in the file, which may be smaller than the class
 
   bool is_real_array() const { return kind >= 6 && kind <= 15 && !complex; }
 };

@@ -71,7 +71,7 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   const std::size_t start = wide ? 12 : 10;
   const std::size_t length =
       byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
-  if (length > kLongestHeader) fail(doing, fmt::format("a NumPy header of at most {} bytes", kLongestHeader), std::to_string(length), "save each field alone");
+  if (length > kLongestHeader) fail(doing, fmt::format("a NumPy header of at most {} bytes", kLongestHeader), std::to_string(length));
   if (length > bytes.size() - start) fail(doing, "a whole NumPy header", "a truncated file", "copy the file again");
   std::string_view dict = bytes.substr(start, length);
   while (!dict.empty() && (dict.back() == ' ' || dict.back() == '\n')) dict.remove_suffix(1);
@@ -189,7 +189,9 @@ std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& do
     if (expected != 0 && bytes.size() > expected) fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
   } while (got > 0);
   zip_stat_t stat;
-  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size != bytes.size()) fail(doing, "a whole zip entry", "a damaged one", "copy the file again");
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size != bytes.size()) {
+    fail(doing, "a whole zip entry", "a damaged one", "copy the file again");
+  }
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -23,8 +24,11 @@ std::int64_t ModelFile::parameter_count() const {
 }
 
 ModelFile read_model_file(const std::filesystem::path& path) {
-  const std::string doing = fmt::format("reading model '{}'", path.string());
-  TensorFile file = parse_safetensors(read_file(path, "reading model"), doing);
+  return parse_model_file(read_file(path, "reading model"), fmt::format("reading model '{}'", path.string()));
+}
+
+ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
+  TensorFile file = parse_safetensors(bytes, doing);
   const auto metadata = [&](const char* key) -> const std::string& {
     const auto found = file.metadata.find(key);
     if (found == file.metadata.end()) {
@@ -37,11 +41,16 @@ ModelFile read_model_file(const std::filesystem::path& path) {
     fail(doing, fmt::format("model format version {}", kModelVersion), metadata("format_version"), "use a newer lano");
   }
   ModelFile model;
+  const auto parsed = [&](const char* key) { return parse_json(metadata(key), doing, key); };
+  model.architecture = parsed("architecture");
+  model.provenance = parsed("provenance");
+  const json& architecture = model.architecture;
+  if (!architecture.is_object() || !architecture.contains("name") || !architecture["name"].is_string()) {
+    fail(doing, "an architecture with the name of its model", architecture.type_name(), "the file is damaged: copy it again");
+  }
   try {
-    model.architecture = json::parse(metadata("architecture"));
-    model.set = set_description_from_json(json::parse(metadata("set")));
-    model.normaliser = normaliser_from_json(json::parse(metadata("normaliser")));
-    model.provenance = json::parse(metadata("provenance"));
+    model.set = set_description_from_json(parsed("set"));
+    model.normaliser = normaliser_from_json(parsed("normaliser"));
   } catch (const json::exception& error) {
     fail(doing, "well-formed metadata", error.what(), "the file is damaged: copy it again");
   }
@@ -77,7 +86,7 @@ ModelFile read_model_file(const std::filesystem::path& path) {
   return model;
 }
 
-void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+std::string format_model_file(const ModelFile& model) {
   TensorFile file;
   file.metadata = {{"format", "lano-model"},
                    {"format_version", std::to_string(kModelVersion)},
@@ -89,7 +98,9 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   if (!model.coordinates.empty()) {
     file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
   }
-  write_safetensors(path, file);
+  return format_safetensors(file);
 }
+
+void write_model_file(const std::filesystem::path& path, const ModelFile& model) { write_file_atomically(path, format_model_file(model)); }
 
 }  // namespace lano

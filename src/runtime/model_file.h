@@ -28,6 +28,8 @@ struct ModelFile {
 };
 
 ModelFile read_model_file(const std::filesystem::path& path);
+ModelFile parse_model_file(std::string_view bytes, const std::string& doing);  // the same of bytes in memory; `doing` opens messages
+std::string format_model_file(const ModelFile& model);  // its bytes
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
 }  // namespace lano

@@ -8,6 +8,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
@@ -42,11 +43,11 @@ Entry parse_entry(const std::string& name, const json& item, std::size_t data_si
     if (item.at("dtype").get<std::string>() != "F32") {
       fail(doing, fmt::format("type F32 for tensor '{}'", name), item.at("dtype").get<std::string>(), "save the weights as float32");
     }
-    entry.shape = item.at("shape").get<Shape>();
-    const auto offsets = item.at("data_offsets").get<std::vector<std::uint64_t>>();
+    entry.shape = whole_numbers(item.at("shape"), doing, fmt::format("shape of tensor '{}'", name));
+    const auto offsets = whole_numbers(item.at("data_offsets"), doing, fmt::format("data_offsets of tensor '{}'", name));
     if (offsets.size() != 2) fail(doing, fmt::format("two offsets for tensor '{}'", name), std::to_string(offsets.size()));
-    entry.begin = offsets[0];
-    entry.end = offsets[1];
+    entry.begin = static_cast<std::size_t>(offsets[0]);  // a negative one is larger than any file
+    entry.end = static_cast<std::size_t>(offsets[1]);
   } catch (const json::exception& error) {
     fail(doing, fmt::format("dtype, shape and data_offsets for tensor '{}'", name), error.what());
   }
@@ -66,8 +67,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
   if (bytes.size() < 8 || length > bytes.size() - 8 || length > kMaxHeader || length < 2 || bytes[8] != '{') {
     fail(doing, "a .safetensors file", "another kind of file, or a truncated one", "name a model file written by lano");
   }
-  json header = json::parse(bytes.substr(8, length), nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object()) fail(doing, "a JSON object as header", "damaged text", "the file is damaged: copy it again");
+  const json header = parse_json(bytes.substr(8, length), doing, "the header");
+  if (!header.is_object()) fail(doing, "a JSON object as header", header.type_name(), "the file is damaged: copy it again");
   const std::string_view data = bytes.substr(8 + length);
 
   TensorFile file;

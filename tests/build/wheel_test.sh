@@ -8,7 +8,8 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-"$python" -m pip wheel --no-build-isolation --no-deps --no-index --wheel-dir "$scratch" "$source/python" >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; exit 1; }
+"$python" -m pip wheel --no-build-isolation --no-deps --no-index --wheel-dir "$scratch" "$source/python" >"$scratch/log" 2>&1 ||
+  { tail -n 40 "$scratch/log"; exit 1; }
 wheels=("$scratch"/lano-*.whl)
 [ ${#wheels[@]} = 1 ] && [ -f "${wheels[0]}" ] || { echo "no wheel in $(ls "$scratch")"; exit 1; }
 case ${wheels[0]##*/} in *-none-any.whl) echo "a wheel for any machine, though it holds machine code"; exit 1 ;; esac

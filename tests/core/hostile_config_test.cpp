@@ -40,15 +40,76 @@ struct Hostile {
 
 std::vector<Hostile> corpus() {
   std::vector<Hostile> all;
-  for (const char* text : {"=", "a", "a =", "= 1", "[", "[]", "[a", "[[a]", "a = [1", "a = {", "a = {b = 1", "a = 'x", "a = \"x", "a = \"\"\"x", "a = '''x", "a = 1 b = 2",
-                           "flag = tru", "flag = True", "flag = 1\nflag = 2", "flag = true\nflag = true", "[train]\n[train]", "[train]\ncount = 1\n[train.count]", "train = 1\n[train]\ncount = 1",
-                           "[[train]]\ncount = 1", "train = {count = 1, count = 2}", "train.count = 1\ntrain = 2", "\"\" = 1", "'' = 1", "a..b = 1", ".a = 1", "a. = 1", "[.]", "[a.]",
-                           "[train]\ncount = 99999999999999999999", "[train]\ncount = -99999999999999999999", "[train]\ncount = 0xffffffffffffffffff", "[train]\ncount = 1e400",
-                           "[train]\ncount = 1__0", "[train]\ncount = 01", "[train]\nrate = 1.", "[train]\nrate = .5", "[train]\nrate = 1e", "[train]\nrate = inff", "[train]\ncount = nan",
-                           "[train]\ncount = 1979-05-27", "[train]\ncount = 1979-05-27T07:32:00Z", "[train]\ncount = 25:61:61", "[train]\ncount = 1979-13-41", "[train]\nlist = [1, 'a']",
-                           "[train]\nlist = [[1], [2]]", "[train]\nlist = [1979-05-27]", "[train]\nlist = {a = 1}", "name = \"\\q\"", "name = \"\\u12\"", "name = \"\\ud800\"", "name = \"\\U00110000\"",
-                           "name = 'a\nb'", "name = \"a\nb\"", "name = \"\x01\"", "name = \"\x7f\"", "\xff\xfe", "name = \"\xff\"", "name = \"\xc0\x80\"", "name = \"\xed\xa0\x80\"", "\xef\xbb = 1",
-                           "na\xc3\xafve = 1", "a\rb = 1", "unknown = 1", "\"unknown\\u001b[2J\" = 1", "[train]\n\"co\\nunt\" = 1"}) {
+  for (const char* text : {"=",
+                           "a",
+                           "a =",
+                           "= 1",
+                           "[",
+                           "[]",
+                           "[a",
+                           "[[a]",
+                           "a = [1",
+                           "a = {",
+                           "a = {b = 1",
+                           "a = 'x",
+                           "a = \"x",
+                           "a = \"\"\"x",
+                           "a = '''x",
+                           "a = 1 b = 2",
+                           "flag = tru",
+                           "flag = True",
+                           "flag = 1\nflag = 2",
+                           "flag = true\nflag = true",
+                           "[train]\n[train]",
+                           "[train]\ncount = 1\n[train.count]",
+                           "train = 1\n[train]\ncount = 1",
+                           "[[train]]\ncount = 1",
+                           "train = {count = 1, count = 2}",
+                           "train.count = 1\ntrain = 2",
+                           "\"\" = 1",
+                           "'' = 1",
+                           "a..b = 1",
+                           ".a = 1",
+                           "a. = 1",
+                           "[.]",
+                           "[a.]",
+                           "[train]\ncount = 99999999999999999999",
+                           "[train]\ncount = -99999999999999999999",
+                           "[train]\ncount = 0xffffffffffffffffff",
+                           "[train]\ncount = 1e400",
+                           "[train]\ncount = 1__0",
+                           "[train]\ncount = 01",
+                           "[train]\nrate = 1.",
+                           "[train]\nrate = .5",
+                           "[train]\nrate = 1e",
+                           "[train]\nrate = inff",
+                           "[train]\ncount = nan",
+                           "[train]\ncount = 1979-05-27",
+                           "[train]\ncount = 1979-05-27T07:32:00Z",
+                           "[train]\ncount = 25:61:61",
+                           "[train]\ncount = 1979-13-41",
+                           "[train]\nlist = [1, 'a']",
+                           "[train]\nlist = [[1], [2]]",
+                           "[train]\nlist = [1979-05-27]",
+                           "[train]\nlist = {a = 1}",
+                           "name = \"\\q\"",
+                           "name = \"\\u12\"",
+                           "name = \"\\ud800\"",
+                           "name = \"\\U00110000\"",
+                           "name = 'a\nb'",
+                           "name = \"a\nb\"",
+                           "name = \"\x01\"",
+                           "name = \"\x7f\"",
+                           "\xff\xfe",
+                           "name = \"\xff\"",
+                           "name = \"\xc0\x80\"",
+                           "name = \"\xed\xa0\x80\"",
+                           "\xef\xbb = 1",
+                           "na\xc3\xafve = 1",
+                           "a\rb = 1",
+                           "unknown = 1",
+                           "\"unknown\\u001b[2J\" = 1",
+                           "[train]\n\"co\\nunt\" = 1"}) {
     all.push_back({text, text});
   }
   all.push_back({"a zero byte", std::string("name = \"a\0b\"", 12)});
@@ -73,15 +134,15 @@ std::vector<Hostile> corpus() {
   all.push_back({"a key of half a megabyte", std::string(1 << 19, 'k') + " = 1"});
   all.push_back({"a key of half a megabyte and the wrong type", "[train]\nlist = [\"" + std::string(1 << 19, 'k') + "\"]"});
   all.push_back({"fifty thousand tables", [] {
-    std::string text;
-    for (int i = 0; i < 50000; ++i) text += fmt::format("[t{}]\n", i);
-    return text + "[t1]\n";
-  }()});
+                   std::string text;
+                   for (int i = 0; i < 50000; ++i) text += fmt::format("[t{}]\n", i);
+                   return text + "[t1]\n";
+                 }()});
   all.push_back({"fifty thousand keys of one table", [] {
-    std::string text;
-    for (int i = 0; i < 50000; ++i) text += fmt::format("k{} = {}\n", i, i);
-    return text;
-  }()});
+                   std::string text;
+                   for (int i = 0; i < 50000; ++i) text += fmt::format("k{} = {}\n", i, i);
+                   return text;
+                 }()});
   all.push_back({"a list of a hundred thousand", "[train]\ncount = [" + repeated("1,", 100000) + "]"});
   return all;
 }
@@ -101,9 +162,11 @@ TEST(HostileConfig, EveryDamagedTextIsRefusedWithASentence) {
 // What stands beside the limits is read.
 TEST(HostileConfig, LimitsLeaveRoomForConfigs) {
   Bound bound;
-  bound.schema.load_text("name = \"....................................................................\"  # ..............................................\n[train]\nlist = [" +
-                             repeated("0.5, ", 10000) + "1.5]\nrate = 1.5\n",
-                         "reading");
+  bound.schema.load_text(
+      "name = \"....................................................................\"  # "
+      "..............................................\n[train]\nlist = [" +
+          repeated("0.5, ", 10000) + "1.5]\nrate = 1.5\n",
+      "reading");
   EXPECT_EQ(bound.list.size(), 10001u);
   EXPECT_EQ(bound.name.size(), 68u);
   EXPECT_EQ(flat_toml("a" + repeated(".a", 31) + " = 1", "reading").size(), 1u);
@@ -125,10 +188,13 @@ TEST(HostileConfig, RandomDamageNeverCrashes) {
     RandomStream stream(8, Purpose::test, trial);
     std::string text = good;
     for (std::uint64_t k = 0; k <= stream.below(4); ++k) text[stream.below(text.size())] = "[]{}=.,\"'#\n\\ a1\xff"[stream.below(16)];
-    taken += test::expect_survived(text, [&] {
-      Bound bound;
-      bound.schema.load_text(text, "reading");
-    }) ? 1 : 0;
+    taken += test::expect_survived(text,
+                                   [&] {
+                                     Bound bound;
+                                     bound.schema.load_text(text, "reading");
+                                   })
+                 ? 1
+                 : 0;
   }
   EXPECT_LT(taken, 150u);
 }
@@ -154,7 +220,13 @@ TEST(Rehearsal, SaysHowAChildEnded) {
   EXPECT_EQ(rehearse([] { std::raise(SIGKILL); }, 10), "out of time or memory");
   EXPECT_EQ(rehearse([] { std::raise(SIGABRT); }, 10), "aborted");
   EXPECT_EQ(rehearse([] { ::_exit(3); }, 10), "an error of memory");
-  EXPECT_EQ(rehearse([] { for (volatile bool on = true; on;) {} }, 1), "out of time or memory");
+  EXPECT_EQ(rehearse(
+                [] {
+                  for (volatile bool on = true; on;) {
+                  }
+                },
+                1),
+            "out of time or memory");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Damaged and hostile HDF5: dataset files, arrays to import (.h5, MATLAB 7.3) and PDEBench files. HDF5 itself writes them here, and is then made to lie:
-// by its own calls where they allow it, by bytes changed behind its back where they do not. Whatever the file, a value or one sentence, in bounded
-// memory and time; nothing outside the file is read, and no importer leaves a file behind.
+// Damaged and hostile HDF5: dataset files, arrays to import (.h5, MATLAB 7.3) and PDEBench files. HDF5 itself writes them here, and is then made to
+// lie: by its own calls where they allow it, by bytes changed behind its back where they do not. Whatever the file, a value or one sentence, in
+// bounded memory and time; nothing outside the file is read, and no importer leaves a file behind.
 #include <hdf5.h>
 
 #include <cmath>
@@ -148,10 +148,12 @@ std::vector<Change> attribute_changes() {
     all.push_back({"deep JSON in" + of, [=](hid_t file) { put_text(file, key, nested(30000)); }});
     all.push_back({"terminal commands in" + of, [=](hid_t file) { put_text(file, key, "\x1b]0;x\x07\x1b[2J\xff\xfe"); }});
   }
-  const auto text = [&](const char* key, const char* value) { all.push_back({std::string(key) + " " + value, [=](hid_t file) { put_text(file, key, value); }}); };
+  const auto text = [&](const char* key, const char* value) {
+    all.push_back({std::string(key) + " " + value, [=](hid_t file) { put_text(file, key, value); }});
+  };
   for (const char* version : {"0", "2", "-1", "1.5", "999999999999999999999"}) text("format_version", version);
-  for (const char* shape : {"[]", "[143]", "[11,-13]", "[0,143]", "[11,13,1]", "[11,\"13\"]", "[1e300,1]", "[4294967296,4294967296]", "[4611686018427387904,4]",
-                            "[9223372036854775807,9223372036854775807]", "{\"0\":11}", "11", "null", "[[11],[13]]"}) {
+  for (const char* shape : {"[]", "[143]", "[11,-13]", "[0,143]", "[11,13,1]", "[11,\"13\"]", "[1e300,1]", "[4294967296,4294967296]",
+                            "[4611686018427387904,4]", "[9223372036854775807,9223372036854775807]", "{\"0\":11}", "11", "null", "[[11],[13]]"}) {
     text("shape", shape);
   }
   for (const char* box : {"[]", "[0,1,0]", "[0,1,0,2,0,1]", "[0,1,0,null]", "[0,1,0,1e999]", "\"box\""}) text("box", box);
@@ -175,7 +177,9 @@ std::vector<Change> array_changes() {
   for (const char* name : {"coords", "input", "output", "split"}) {
     const std::string of = std::string(" ") + name;
     const bool list = std::string(name) == "split";
-    const Dims right = list ? Dims{kSamples} : Dims{std::string(name) == "coords" ? 1ull : static_cast<hsize_t>(kSamples), kPoints, std::string(name) == "coords" ? 2ull : 1ull};
+    const Dims right =
+        list ? Dims{kSamples}
+             : Dims{std::string(name) == "coords" ? 1ull : static_cast<hsize_t>(kSamples), kPoints, std::string(name) == "coords" ? 2ull : 1ull};
     if (std::string(name) != "output") add("no" + of, [=](hid_t file) { H5Ldelete(file, name, H5P_DEFAULT); });
     add("a group as" + of, [=](hid_t file) {
       H5Ldelete(file, name, H5P_DEFAULT);
@@ -237,10 +241,10 @@ std::vector<Change> array_changes() {
     });
     add("a view of another file as" + of, [=](hid_t file) {
       put_array(file, name, right, {H5T_STD_U8LE, {}, [=](hid_t properties) {
-                  const hid_t space = H5Screate_simple(static_cast<int>(right.size()), right.data(), nullptr);
-                  H5Pset_virtual(properties, space, "other.h5", "/input", space);
-                  H5Sclose(space);
-                }});
+                                      const hid_t space = H5Screate_simple(static_cast<int>(right.size()), right.data(), nullptr);
+                                      H5Pset_virtual(properties, space, "other.h5", "/input", space);
+                                      H5Sclose(space);
+                                    }});
     });
     add("a filter of another kind on" + of, [=](hid_t file) {
       put_array(file, name, right, {H5T_STD_I32LE, right, [](hid_t properties) { H5Pset_scaleoffset(properties, H5Z_SO_INT, 4); }});
@@ -264,7 +268,8 @@ std::vector<Change> array_changes() {
     });
   }
   for (const double time : {1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    add("times that do not fit: " + std::to_string(time), [=](hid_t file) { put_array(file, "time", {1}, {H5T_IEEE_F64LE}, H5T_NATIVE_DOUBLE, &time); });
+    add("times that do not fit: " + std::to_string(time),
+        [=](hid_t file) { put_array(file, "time", {1}, {H5T_IEEE_F64LE}, H5T_NATIVE_DOUBLE, &time); });
   }
   add("huge time", [=](hid_t file) { put_array(file, "time", {huge}, {H5T_IEEE_F64LE, {1024}}); });
   add("time of two axes", [=](hid_t file) {
@@ -299,9 +304,18 @@ TEST(HostileSets, OffsetsOfCloudsAreChecked) {
   write_clouds(scratch / "whole.h5");
   ASSERT_NO_THROW(read_set(scratch / "whole.h5"));
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::vector<std::int64_t>> wrong = {
-      {0, 5, 11, 18, 26, 35, 45}, {1, 5, 11, 18, 26, 35, 45, 56}, {0, 5, 11, 18, 26, 35, 45, 57}, {0, 5, 5, 18, 26, 35, 45, 56}, {0, 11, 5, 18, 26, 35, 45, 56},
-      {0, -5, 11, 18, 26, 35, 45, 56}, {0, 5, 11, 18, 26, 35, 45, most}, {0, most, most, most, most, most, most, 56}, {-most - 1, 5, 11, 18, 26, 35, 45, 56}, {0}, {}, {0, 56}};
+  const std::vector<std::vector<std::int64_t>> wrong = {{0, 5, 11, 18, 26, 35, 45},
+                                                        {1, 5, 11, 18, 26, 35, 45, 56},
+                                                        {0, 5, 11, 18, 26, 35, 45, 57},
+                                                        {0, 5, 5, 18, 26, 35, 45, 56},
+                                                        {0, 11, 5, 18, 26, 35, 45, 56},
+                                                        {0, -5, 11, 18, 26, 35, 45, 56},
+                                                        {0, 5, 11, 18, 26, 35, 45, most},
+                                                        {0, most, most, most, most, most, most, 56},
+                                                        {-most - 1, 5, 11, 18, 26, 35, 45, 56},
+                                                        {0},
+                                                        {},
+                                                        {0, 56}};
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     fs::copy_file(scratch / "whole.h5", scratch / "a.h5", fs::copy_options::overwrite_existing);
     edit(scratch / "a.h5", [&](hid_t file) { put_array(file, "offsets", {wrong[i].size()}, {H5T_STD_I64LE}, H5T_NATIVE_INT64, wrong[i].data()); });
@@ -329,8 +343,8 @@ TEST(HostileSets, CutAnywhereOrWithItsHeadOverwritten) {
   }
 }
 
-// Trees that contain themselves: HDF5 1.10 follows them until its stack ends. The signature TREE stands before each node; byte 5 is its height; behind 24
-// bytes and a key stands the first child.
+// Trees that contain themselves: HDF5 1.10 follows them until its stack ends. The signature TREE stands before each node; byte 5 is its height;
+// behind 24 bytes and a key stands the first child.
 TEST(HostileSets, TreesThatContainThemselvesDoNotTakeTheProcessAlong) {
   test::Scratch scratch;
   write_set(scratch / "whole.h5");
@@ -357,13 +371,16 @@ TEST(HostileSets, ExtentsThatDisagreeWithTheStorage) {
     write_set(scratch / "whole.h5");
     const std::vector<std::uint8_t> codes(kSamples, 0);
     edit(scratch / "whole.h5", [&](hid_t file) {
-      put_array(file, "split", {kSamples}, {H5T_STD_U8LE, {}, [=](hid_t properties) { H5Pset_layout(properties, compact ? H5D_COMPACT : H5D_CONTIGUOUS); }},
-                H5T_NATIVE_UINT8, codes.data());
+      put_array(file, "split", {kSamples},
+                {H5T_STD_U8LE, {}, [=](hid_t properties) { H5Pset_layout(properties, compact ? H5D_COMPACT : H5D_CONTIGUOUS); }}, H5T_NATIVE_UINT8,
+                codes.data());
     });
     const std::string whole = read_file(scratch / "whole.h5", "reading");
-    for (const std::uint64_t samples : {std::uint64_t{8}, std::uint64_t{1000}, std::uint64_t{1} << 20, std::uint64_t{1} << 32, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+    for (const std::uint64_t samples :
+         {std::uint64_t{8}, std::uint64_t{1000}, std::uint64_t{1} << 20, std::uint64_t{1} << 32, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
       std::string bytes = whole;
-      ASSERT_TRUE(replace_all(bytes, bytes_of(kSamples), bytes_of(samples)));  // of all arrays, so that they agree among each other, and of contiguous storage
+      ASSERT_TRUE(replace_all(bytes, bytes_of(kSamples),
+                              bytes_of(samples)));  // of all arrays, so that they agree among each other, and of contiguous storage
       test::write_bytes(scratch / "a.h5", bytes);
       test::expect_refused("samples " + std::to_string(samples), [&] { read_set(scratch / "a.h5"); });
     }
@@ -399,11 +416,18 @@ TEST(Hdf5Arrays, BlocksAreUnpackedAsHdf5PackedThem) {
   const Dims dims{5, 7, 3};
   std::vector<double> values(105);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 100);
-  const std::vector<std::vector<Properties>> pipelines = {{}, {kDeflate}, {kShuffle}, {kFletcher}, {kShuffle, kDeflate}, {kShuffle, kDeflate, kFletcher}, {kFletcher, kShuffle, kDeflate}};
+  const std::vector<std::vector<Properties>> pipelines = {
+      {}, {kDeflate}, {kShuffle}, {kFletcher}, {kShuffle, kDeflate}, {kShuffle, kDeflate, kFletcher}, {kFletcher, kShuffle, kDeflate}};
   for (const hid_t type : {H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_STD_I8LE, H5T_STD_U16BE, H5T_STD_I64LE}) {
     for (const auto& pipeline : pipelines) {
       const hid_t file = H5Fcreate((scratch / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-      put_array(file, "a", dims, {type, {2, 3, 2}, [&](hid_t p) { for (const Properties& each : pipeline) each(p); }}, H5T_NATIVE_DOUBLE, values.data());
+      put_array(file, "a", dims,
+                {type,
+                 {2, 3, 2},
+                 [&](hid_t p) {
+                   for (const Properties& each : pipeline) each(p);
+                 }},
+                H5T_NATIVE_DOUBLE, values.data());
       H5Fclose(file);
       const auto source = open_array(scratch / "a.h5", "a");
       EXPECT_EQ(source->read_all(), std::vector<float>(values.begin(), values.end()));
@@ -436,11 +460,14 @@ TEST(Hdf5Arrays, BlocksNeverWrittenAreNotTakenForZeros) {
 }
 
 // One block of 4 x 8 doubles, its bytes given as they stand in the file.
-void write_block(const fs::path& path, const std::vector<Properties>& pipeline, const std::string& bytes, std::uint32_t skipped = 0, bool matlab = false) {
+void write_block(const fs::path& path, const std::vector<Properties>& pipeline, const std::string& bytes, std::uint32_t skipped = 0,
+                 bool matlab = false) {
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   if (matlab) H5Pset_userblock(creation, 512);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT);
-  put_array(file, "a", {4, 8}, {H5T_IEEE_F64LE, {4, 8}, [&](hid_t p) { for (const Properties& each : pipeline) each(p); }});
+  put_array(file, "a", {4, 8}, {H5T_IEEE_F64LE, {4, 8}, [&](hid_t p) {
+                                  for (const Properties& each : pipeline) each(p);
+                                }});
   const hid_t set = H5Dopen2(file, "a", H5P_DEFAULT);
   const Dims at{0, 0};
   EXPECT_GE(H5Dwrite_chunk(set, H5P_DEFAULT, skipped, at.data(), bytes.size(), bytes.data()), 0);
@@ -464,7 +491,8 @@ TEST(HostileArrays, BlocksThatUnpackToAnotherSize) {
       write_block(path, pipeline, bytes, skipped, matlab);
       test::expect_refused(name, read);
     };
-    for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{255}, std::uint64_t{257}, std::uint64_t{1} << 20}) {
+    for (const std::uint64_t size :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{255}, std::uint64_t{257}, std::uint64_t{1} << 20}) {
       refused("inflates to " + std::to_string(size), {kDeflate}, packed(size));
       refused("unshuffled, inflates to " + std::to_string(size), {kShuffle, kDeflate}, packed(size));
     }
@@ -550,10 +578,13 @@ TEST(HostileImports, NothingIsLeftBehind) {
   refused("a number", arrays({}, {}, {}), import_own);
   for (const float value : {nan, infinity}) {
     for (const char* name : {"a", "u", "x"}) {
-      refused(std::to_string(value) + " in " + name, [&](hid_t file) {
-        arrays({3, 5}, {3, 5}, {5, 2})(file);
-        floats(file, name, std::string(name) == "x" ? Dims{5, 2} : Dims{3, 5}, value);
-      }, import_own);
+      refused(
+          std::to_string(value) + " in " + name,
+          [&](hid_t file) {
+            arrays({3, 5}, {3, 5}, {5, 2})(file);
+            floats(file, name, std::string(name) == "x" ? Dims{5, 2} : Dims{3, 5}, value);
+          },
+          import_own);
     }
   }
   NumpyImport wide = own;
@@ -579,13 +610,21 @@ TEST(HostileImports, NothingIsLeftBehind) {
   refused("six axes", pdebench({2, 3, 2, 2, 2, 2}, {3}, {2}), import_bench);
   refused("two axes", pdebench({20, 3}, {3}, {3}), import_bench);
   refused("no samples in a benchmark", pdebench({0, 3, 8}, {3}, {8}), import_bench);
-  refused("huge tensor", [&](hid_t file) { put_array(file, "tensor", {hsize_t{1} << 40, 3, 8}, {H5T_IEEE_F32LE, {1, 3, 8}}); }, import_bench);
+  refused(
+      "huge tensor",
+      [&](hid_t file) {
+        put_array(file, "tensor", {hsize_t{1} << 40, 3, 8}, {H5T_IEEE_F32LE, {1, 3, 8}});
+      },
+      import_bench);
   for (const char* name : {"tensor", "t-coordinate", "x-coordinate"}) {
-    refused(std::string("not a number in ") + name, [&](hid_t file) {
-      pdebench({20, 3, 8}, {3}, {8})(file);
-      const std::string key = name;
-      floats(file, name, key == "tensor" ? Dims{20, 3, 8} : key == "t-coordinate" ? Dims{3} : Dims{8}, nan);
-    }, import_bench);
+    refused(
+        std::string("not a number in ") + name,
+        [&](hid_t file) {
+          pdebench({20, 3, 8}, {3}, {8})(file);
+          const std::string key = name;
+          floats(file, name, key == "tensor" ? Dims{20, 3, 8} : key == "t-coordinate" ? Dims{3} : Dims{8}, nan);
+        },
+        import_bench);
   }
 }
 

@@ -51,7 +51,9 @@ struct Mat {
   }
   // A variable of class double, 3 x 2.
   std::string variable() const { return matrix(flags(6), axes({3, 2}), element(kInt8, "a"), element(kDouble, doubles(6))); }
-  std::string matrix(const std::string& f, const std::string& x, const std::string& n, const std::string& d) const { return element(kMatrix, f + x + n + d); }
+  std::string matrix(const std::string& f, const std::string& x, const std::string& n, const std::string& d) const {
+    return element(kMatrix, f + x + n + d);
+  }
   std::string packed(const std::string& bytes, std::int64_t length = -1) const {
     const std::string out = test::deflated_zeros(bytes, 0, 15);
     return tag(kCompressed, static_cast<std::uint64_t>(length < 0 ? static_cast<std::int64_t>(out.size()) : length)) + out;
@@ -78,7 +80,8 @@ TEST(HostileMat, WholeFilesOfBothByteOrdersAreRead) {
     EXPECT_EQ(read(path), (std::vector<float>{7, 9}));
     // Nothing in it, and other variables before it.
     test::write_bytes(path, mat.header() + mat.matrix(mat.flags(4), mat.axes({1, 2}), mat.element(kInt8, "t"), mat.element(4, "h\0i\0")) +
-                                mat.element(kMatrix, "") + mat.matrix(mat.flags(6), mat.axes({0, 7}), mat.element(kInt8, "a"), mat.element(kDouble, "")));
+                                mat.element(kMatrix, "") +
+                                mat.matrix(mat.flags(6), mat.axes({0, 7}), mat.element(kInt8, "a"), mat.element(kDouble, "")));
     EXPECT_EQ(open_mat(path, "a")->shape(), (Shape{0, 7}));
     EXPECT_EQ(mat_keys(path), (std::vector<std::string>{"t", "a"}));
   }
@@ -99,7 +102,8 @@ void add_variables(std::vector<Hostile>& all, const Mat& mat, const std::string&
   add("flags of another type", mat.matrix(mat.element(kDouble, std::string(8, '\0')), x, n, d));
   add("flags of four bytes", mat.matrix(mat.element(kUint32, std::string(4, '\6')), x, n, d));
   add("flags of a gigabyte", mat.matrix(mat.tag(kUint32, 1 << 30), x, n, d));
-  for (const std::uint32_t type : {0u, 1u, 2u, 3u, 4u, 5u, 16u, 17u, 18u, 255u}) add("class " + std::to_string(type), mat.matrix(mat.flags(type), x, n, d));
+  for (const std::uint32_t type : {0u, 1u, 2u, 3u, 4u, 5u, 16u, 17u, 18u, 255u})
+    add("class " + std::to_string(type), mat.matrix(mat.flags(type), x, n, d));
   add("complex", mat.matrix(mat.flags(6 | 0x800), x, n, d));
   add("axes of another type", mat.matrix(f, mat.element(kDouble, mat.doubles(2)), n, d));
   add("one axis", with_axes({6}));
@@ -120,7 +124,8 @@ void add_variables(std::vector<Hostile>& all, const Mat& mat, const std::string&
   add("a name of gigabytes", mat.matrix(f, x, mat.tag(kInt8, 0xffffffff), d));
   add("a name in the tag, too long for it", mat.matrix(f, x, mat.tag(kInt8 | 200u << 16, 0), d));
   add("another name", mat.matrix(f, x, mat.element(kInt8, "\x1b[2Jb"), d));
-  for (const std::uint32_t type : {0u, 8u, 10u, 11u, 14u, 15u, 18u, 99u, 0xffffu}) add("numbers of type " + std::to_string(type), mat.matrix(f, x, n, mat.element(type, mat.doubles(6))));
+  for (const std::uint32_t type : {0u, 8u, 10u, 11u, 14u, 15u, 18u, 99u, 0xffffu})
+    add("numbers of type " + std::to_string(type), mat.matrix(f, x, n, mat.element(type, mat.doubles(6))));
   add("numbers of a smaller type", mat.matrix(f, x, n, mat.element(7, mat.doubles(6))));
   add("numbers said to be longer", mat.matrix(f, x, n, mat.element(kDouble, mat.doubles(6), 48 + 8)));
   add("numbers of four gigabytes", mat.matrix(f, mat.axes({1 << 14, 1 << 14}), n, mat.element(kDouble, mat.doubles(6), (1ll << 31))));
@@ -154,7 +159,8 @@ std::vector<Hostile> corpus() {
   all.push_back({"a wrong check sum", broken});
   // Kilobytes that say gigabytes, megabytes that say gigabytes within what deflate can reach, and a stream of 700 MB behind six numbers.
   const auto claim = [&](std::uint32_t rows, std::uint32_t columns, const std::string& there) {
-    const std::string start = little.flags(6) + little.axes({rows, columns}) + little.element(kInt8, "a") + little.tag(kDouble, std::uint64_t{8} * rows * columns);
+    const std::string start =
+        little.flags(6) + little.axes({rows, columns}) + little.element(kInt8, "a") + little.tag(kDouble, std::uint64_t{8} * rows * columns);
     return little.header() + little.packed(little.tag(kMatrix, start.size() + std::uint64_t{8} * rows * columns) + start + there);
   };
   all.push_back({"a claim of 2 GB in a kilobyte", claim(1 << 14, 1 << 14, std::string(1000, '\0'))});

@@ -16,8 +16,10 @@ std::string npy(const std::string& dict, const std::string& data, int version = 
   bytes += static_cast<char>(version);
   bytes += '\0';
   const auto length = static_cast<std::uint32_t>(stated_length < 0 ? static_cast<std::int64_t>(dict.size()) : stated_length);
-  if (version == 1) append_number(bytes, static_cast<std::uint16_t>(length));
-  else append_number(bytes, length);
+  if (version == 1)
+    append_number(bytes, static_cast<std::uint16_t>(length));
+  else
+    append_number(bytes, length);
   return bytes + dict + data;
 }
 
@@ -43,22 +45,48 @@ struct Hostile {
 std::vector<Hostile> corpus() {
   std::vector<Hostile> all;
   const std::string whole = good();
-  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{6}, std::size_t{7}, std::size_t{8}, std::size_t{9}, std::size_t{10},
-                               std::size_t{11}, std::size_t{30}, whole.size() - 25, whole.size() - 24, whole.size() - 23, whole.size() - 1}) {
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{6}, std::size_t{7}, std::size_t{8}, std::size_t{9}, std::size_t{10},
+        std::size_t{11}, std::size_t{30}, whole.size() - 25, whole.size() - 24, whole.size() - 23, whole.size() - 1}) {
     all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
   }
   all.push_back({"a byte too many", whole + "x"});
   all.push_back({"another magic", "\x93NUMPI" + whole.substr(6)});
-  for (const int version : {0, 4, 255}) all.push_back({"version " + std::to_string(version), npy(dict("'<f4'", "False", "(6,)"), std::string(24, '\0'), version)});
+  for (const int version : {0, 4, 255})
+    all.push_back({"version " + std::to_string(version), npy(dict("'<f4'", "False", "(6,)"), std::string(24, '\0'), version)});
   for (const int version : {2, 3}) all.push_back({"version without room for its length", npy("", "", version).substr(0, 11)});
   const std::string text = dict("'<f4'", "False", "(2, 3)"), data(24, '\0');
   for (const std::int64_t length : {0, 1, 20, 65535}) all.push_back({"header of " + std::to_string(length), npy(text, data, 1, length)});
-  for (const std::int64_t length : {0ll, 1ll << 20, 0x7fffffffll, 0xffffffffll}) all.push_back({"long header of " + std::to_string(length), npy(text, data, 2, length)});
+  for (const std::int64_t length : {0ll, 1ll << 20, 0x7fffffffll, 0xffffffffll})
+    all.push_back({"long header of " + std::to_string(length), npy(text, data, 2, length)});
   all.push_back({"a header of blanks, 10 MB", npy(std::string(10 << 20, ' '), data, 2)});
 
-  for (const char* shape : {"(2, -3)", "(-2, -3)", "(99999999999999999999999,)", "(9223372036854775807, 2)", "(4294967296, 4294967296)", "(2305843009213693952, 8)",
-                            "(1000000000000, 1)", "(0, 9223372036854775807, 9223372036854775807)", "(2, 3", "2, 3)", "((2, 3))", "(2, 3.5)", "(2, 'three')", "[2, 3]",
-                            "(0x2, 3)", "(2, 3L)", "(True, 6)", "()", "", "(", ")", "(2; 3)", "(1e1,)", "(6, 0)", "(7,)", "None"}) {
+  for (const char* shape : {"(2, -3)",
+                            "(-2, -3)",
+                            "(99999999999999999999999,)",
+                            "(9223372036854775807, 2)",
+                            "(4294967296, 4294967296)",
+                            "(2305843009213693952, 8)",
+                            "(1000000000000, 1)",
+                            "(0, 9223372036854775807, 9223372036854775807)",
+                            "(2, 3",
+                            "2, 3)",
+                            "((2, 3))",
+                            "(2, 3.5)",
+                            "(2, 'three')",
+                            "[2, 3]",
+                            "(0x2, 3)",
+                            "(2, 3L)",
+                            "(True, 6)",
+                            "()",
+                            "",
+                            "(",
+                            ")",
+                            "(2; 3)",
+                            "(1e1,)",
+                            "(6, 0)",
+                            "(7,)",
+                            "None"}) {
     all.push_back({std::string("shape ") + shape, of_shape(shape)});
   }
   all.push_back({"forty axes", of_shape("(" + repeated("1, ", 39) + "6)")});
@@ -67,8 +95,9 @@ std::vector<Hostile> corpus() {
   all.push_back({"deep braces", npy(std::string(60000, '{') + std::string(60000, '}'), data, 2)});
   all.push_back({"a shape of 60 KB of digits", of_shape("(" + std::string(60000, '9') + ",)")});
 
-  for (const char* type : {"'|O'", "'|O8'", "'O'", "'<f2'", "'<c8'", "'<U4'", "'|S4'", "'>f4'", "'>f8'", "'>i4'", "'<f16'", "'<M8[ns]'", "'|V4'", "''", "'<f'", "'f4'",
-                           "'<i16'", "'<f4", "<f4", "None", "[('a', '<f4')]", "{'names': ['a']}", "'<f4\\x00'"}) {
+  for (const char* type : {"'|O'",      "'|O8'", "'O'", "'<f2'", "'<c8'", "'<U4'",  "'|S4'", "'>f4'", "'>f8'", "'>i4'",          "'<f16'",
+                           "'<M8[ns]'", "'|V4'", "''",  "'<f'",  "'f4'",  "'<i16'", "'<f4",  "<f4",   "None",  "[('a', '<f4')]", "{'names': ['a']}",
+                           "'<f4\\x00'"}) {
     all.push_back({std::string("type ") + type, of_type(type)});
   }
   // What numpy.load(allow_pickle=True) would run.
@@ -110,10 +139,10 @@ TEST(HostileNpy, WholeFilesOfEveryVersionAreRead) {
 struct Zip {
   std::string name = "a.npy", content = good();  // of the array, before compression
   bool deflated = false;
-  int method = -1;                      // stated, where it is not the true one
+  int method = -1;  // stated, where it is not the true one
   std::int64_t size = -1, packed_size = -1, offset = -1, directory_offset = -1, entries = 1, crc = -1;
   std::uint16_t flags = 0;
-  std::string packed{};                 // given as it is, where it is not the content's
+  std::string packed{};  // given as it is, where it is not the content's
 
   std::string bytes() const {
     std::string body = packed.empty() ? content : packed;
@@ -170,8 +199,9 @@ std::vector<Hostile> zip_corpus() {
   std::string broken = test::deflated_zeros(good(), 0, -15);
   broken[broken.size() / 2] = static_cast<char>(~broken[broken.size() / 2]);
   all.push_back({"a broken stream", Zip{.deflated = true, .packed = broken}.bytes()});
-  for (const Hostile& inner : {Hostile{"a pickle", npy(dict("'|O'", "False", "(1,)"), "cos\nsystem\n.")}, Hostile{"no array", "text"}, Hostile{"nothing", ""},
-                               Hostile{"a huge shape", of_shape("(1000000000000,)")}, Hostile{"a cut array", good().substr(0, good().size() - 4)}}) {
+  for (const Hostile& inner :
+       {Hostile{"a pickle", npy(dict("'|O'", "False", "(1,)"), "cos\nsystem\n.")}, Hostile{"no array", "text"}, Hostile{"nothing", ""},
+        Hostile{"a huge shape", of_shape("(1000000000000,)")}, Hostile{"a cut array", good().substr(0, good().size() - 4)}}) {
     all.push_back({inner.name + ", stored", Zip{.content = inner.bytes}.bytes()});
     all.push_back({inner.name + ", deflated", Zip{.content = inner.bytes, .deflated = true}.bytes()});
   }
@@ -206,7 +236,9 @@ TEST(HostileNpy, RandomDamageNeverCrashes) {
     std::string bytes = trial % 2 == 0 ? good() : Zip{.deflated = true}.bytes();
     for (std::uint64_t k = 0; k <= stream.below(4); ++k) bytes[stream.below(bytes.size())] = static_cast<char>(stream.below(256));
     test::write_bytes(path, bytes);
-    taken += test::expect_survived("trial " + std::to_string(trial), [&] { trial % 2 == 0 ? parse_npy(bytes, "reading") : read_numpy(path, "a"); }) ? 1 : 0;
+    taken += test::expect_survived("trial " + std::to_string(trial), [&] { trial % 2 == 0 ? parse_npy(bytes, "reading") : read_numpy(path, "a"); })
+                 ? 1
+                 : 0;
   }
   EXPECT_LT(taken, 150u);
 }

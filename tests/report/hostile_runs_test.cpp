@@ -18,16 +18,20 @@ TEST(HostileRuns, EveryDamagedFileIsSurvivedAndShownPlainly) {
   const std::string header = "epoch,step,learning_rate,train_loss,validation_l2,seconds\n";
   const std::string config = "[data]\nfile = \"data/set.h5\"\n[train]\nepochs = 4\nseed = 0\n";
   std::vector<std::string> contents = {
-      "", "\n\n\n", std::string(1000, '\0'), "\xff\xfe\x1b[2J", "[", "{", "[1, 2]", "null", nested(100000), "{\"a\":" + nested(100000) + "}", std::string(1 << 20, 'x'),
+      "", "\n\n\n", std::string(1000, '\0'), "\xff\xfe\x1b[2J", "[", "{", "[1, 2]", "null", nested(100000), "{\"a\":" + nested(100000) + "}",
+      std::string(1 << 20, 'x'),
       // configs
-      "[train]\nepochs = 99999999999\nseed = \"\\u001b[2J\"\n[data]\nfile = \"\\u001b]0;x\\u0007\"\n", "train = 1\n", "a" + std::string(5000, '.') + "\n", "[train]\nepochs = -5\n",
+      "[train]\nepochs = 99999999999\nseed = \"\\u001b[2J\"\n[data]\nfile = \"\\u001b]0;x\\u0007\"\n", "train = 1\n",
+      "a" + std::string(5000, '.') + "\n", "[train]\nepochs = -5\n",
       // metrics
-      "epoch\n", "epoch\n1\n2\nx\n", header + "1,2\n", header + "nan,inf,-inf,1e308,-1e308,1e999\n", header + "1e300,1,1,1,1,1e300\n2e300,1,1,1,1,1e308\n", header + "0x10,1,1,1,1,1\n",
-      header + "\x1b[2J,1,1,1,1,1\n", "epoch,epoch,epoch\n1,2,3\n", header + std::string(100000, ','), header + "-1,-1,-1,0,0,0\n0,0,0,0,0,0\n",
+      "epoch\n", "epoch\n1\n2\nx\n", header + "1,2\n", header + "nan,inf,-inf,1e308,-1e308,1e999\n",
+      header + "1e300,1,1,1,1,1e300\n2e300,1,1,1,1,1e308\n", header + "0x10,1,1,1,1,1\n", header + "\x1b[2J,1,1,1,1,1\n",
+      "epoch,epoch,epoch\n1,2,3\n", header + std::string(100000, ','), header + "-1,-1,-1,0,0,0\n0,0,0,0,0,0\n",
       // evaluations, events, seed groups
       R"({"parameters":1e300,"epochs":-1,"best_epoch":"three","validation_l2":null,"training_seconds":-1e308,"set":["darcy"],"test":{"relative_l2":{"mean":"x"}}})",
       R"({"parameters":18446744073709551615,"epochs":9223372036854775807,"best_epoch":-9223372036854775808,"validation_l2":1e308,"training_seconds":1e308,"set":"\u001b[2J","test":[]})",
-      R"({"seeds":{"a":1},"validation_l2":{"mean":[],"deviation":{}},"test_l2":7,"selection":3})", R"({"seeds":[1,2,3],"validation_l2":{"mean":1e308,"deviation":-1e308}})"};
+      R"({"seeds":{"a":1},"validation_l2":{"mean":[],"deviation":{}},"test_l2":7,"selection":3})",
+      R"({"seeds":[1,2,3],"validation_l2":{"mean":1e308,"deviation":-1e308}})"};
   for (std::size_t i = 0; i < contents.size(); ++i) {
     for (const char* name : {"config.toml", "metrics.csv", "evaluation.json", "events.jsonl", "seeds.json"}) {
       SCOPED_TRACE(fmt::format("content {} in {}", i, name));
