@@ -23,17 +23,25 @@ std::vector<std::pair<std::string, MakeModel>>& registered() {
   return models;
 }
 
-// LibTorch draws first weights from one generator of the process; it is left as it was found.
+// LibTorch draws first weights from one generator of the process; it is left as it was found, whatever happens.
+class SeededGenerator {
+ public:
+  explicit SeededGenerator(std::uint64_t seed) : generator_(at::detail::getDefaultCPUGenerator()), before_(generator_.get_state()) { generator_.set_current_seed(seed); }
+  ~SeededGenerator() { generator_.set_state(before_); }
+  SeededGenerator(const SeededGenerator&) = delete;
+  SeededGenerator& operator=(const SeededGenerator&) = delete;
+
+ private:
+  at::Generator generator_;
+  torch::Tensor before_;
+};
+
 std::shared_ptr<OperatorModel> make_seeded(MakeModel make, const nlohmann::json& architecture, std::uint64_t seed) {
   BaselineConfig config;
   LanoShape shape;
   baseline_from_json(architecture, config, shape);
-  auto generator = at::detail::getDefaultCPUGenerator();
-  const torch::Tensor state = generator.get_state();
-  generator.set_current_seed(seed);
-  const std::shared_ptr<OperatorModel> model = make(config, shape);
-  generator.set_state(state);
-  return model;
+  const SeededGenerator seeded(seed);
+  return make(config, shape);
 }
 
 }  // namespace
