@@ -10,6 +10,10 @@
 
 namespace lano::bench {
 
+// Seconds: the longest call that is measured by default (softmax at 65,536 points on two cores: 9 s a forward and 27 s a step at 16,384, sixteen times
+// that here), and the time in which short calls are repeated. A longer one is measured once: all cells together take below a quarter of an hour.
+inline constexpr double kLongestCall = 600, kRepeatTime = 3;
+
 struct CostCase {
   std::string model = "lano";
   Work work = Work::forward;

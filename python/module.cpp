@@ -40,6 +40,16 @@ struct Points {
   lano::Operator::Call call;
 };
 
+// The values of an array that must have these points in this order, and its channels.
+std::span<const float> values(const Array& array, const lano::Shape& points, std::int64_t channels, const char* what) {
+  const lano::Shape found = points_shape(array, channels, what);
+  const bool flat = found.size() == 1 || points.size() == 1;  // points in one row fit any mesh
+  if (lano::element_count(found) != lano::element_count(points) || (!flat && found != points)) {
+    lano::fail_usage("predicting", std::string(what) + " at points of shape " + lano::shape_text(points), lano::shape_text(found));
+  }
+  return values(array);
+}
+
 Points points_of(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
                  const std::optional<Array>& state) {
   const lano::SetDescription& set = op.set();
@@ -55,10 +65,12 @@ Points points_of(const lano::Operator& op, const std::optional<Array>& coordinat
   if (set.geometry != lano::Geometry::points && !flat) points.call.mesh = points.shape;
   if (op.task() == lano::Task::time_conditional && !time) lano::fail_usage("predicting", "a time: this model is conditioned on it", "none");
   if (op.task() == lano::Task::autoregressive && !state) lano::fail_usage("predicting", "a state to step from", "none");
+  if (state && op.task() != lano::Task::autoregressive) lano::fail_usage("predicting", "no state: this model does not step", "one");
   points.call.time = time.value_or(0);
-  if (state) points.call.state = values(*state);
+  if (state) points.call.state = values(*state, points.shape, set.output_channels(), "state");
   points.coordinates = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates());
-  if (input) points.input = values(*input);
+  if (input && set.input_channels() == 0) lano::fail_usage("predicting", "no input: this model has none", lano::shape_text({input->shape(), input->shape() + input->ndim()}));
+  if (input) points.input = values(*input, points.shape, set.input_channels(), "input");
   return points;
 }
 
@@ -86,9 +98,12 @@ lano::Prepared prepare(const lano::Operator& op, const std::optional<Array>& coo
 
 Array decode(const lano::Prepared& prepared, const Array& coordinates, const std::optional<Array>& input, const std::optional<Array>& state) {
   const lano::SetDescription& set = prepared.set();
-  Array output = output_like(points_shape(coordinates, set.dims(), "coordinates"), set.output_channels());
+  const lano::Shape points = points_shape(coordinates, set.dims(), "coordinates");
+  Array output = output_like(points, set.output_channels());
   const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
-  const std::span<const float> x = values(coordinates), a = input ? values(*input) : std::span<const float>(), s = state ? values(*state) : std::span<const float>();
+  std::span<const float> x = values(coordinates), a, s;
+  if (input) a = values(*input, points, set.input_channels(), "input");
+  if (state) s = values(*state, points, set.output_channels(), "state");
   const py::gil_scoped_release free;
   prepared.decode(x, a, to, s);
   return output;
@@ -100,7 +115,7 @@ PYBIND11_MODULE(lano, module) {
   module.doc() = "LANO: trained neural operators on NumPy arrays";
   module.attr("__version__") = lano::kVersion;
   py::register_exception<lano::Error>(module, "Error", PyExc_RuntimeError);
-  module.def("set_threads", &lano::set_thread_count, py::arg("count"), "0: all cores");
+  module.def("set_threads", &lano::set_thread_count, py::arg("count"), "threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores");
   module.def("load", [](const std::string& path) { return lano::Operator::load(path); }, py::arg("path"), "a model file (.safetensors)");
   py::class_<lano::Prepared>(module, "Prepared")
       .def("decode", &decode, py::arg("coordinates"), py::arg("input") = py::none(), py::kw_only(), py::arg("state") = py::none(),

@@ -1,6 +1,7 @@
 // `lano bench cost`: every model and size in a process of its own, a table, JSON, a plot.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -39,7 +40,7 @@ struct Options {
   CostCase cost;
   std::vector<std::string> models;
   std::int64_t max_points = 65536;
-  double budget = 20;
+  double budget = bench::kLongestCall;
   int threads = 0;
   bool json = false;
   std::string out, work = "forward";
@@ -223,7 +224,7 @@ void add_sizes(CLI::App* command, const std::shared_ptr<Options>& o) {
   command->add_option("--layers", o->cost.layers, "of every model")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--width", o->cost.width, "of every model")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--heads", o->cost.heads, "of the transformers")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--budget", o->budget, "seconds a cell; one that is expected to need more for a call is left out")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--budget", o->budget, "seconds a call; a cell that is expected to need more is left out")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
 }
 
@@ -250,7 +251,7 @@ void add_bench_cost(CLI::App& bench) {
   cell->callback([hidden] {
     use_threads(hidden->threads);
     hidden->cost.work = hidden->work == "step" ? Work::step : Work::forward;
-    fmt::print("{}\n", bench::measure_cost(hidden->cost, thread_count(), hidden->budget / 4).dump());
+    fmt::print("{}\n", bench::measure_cost(hidden->cost, thread_count(), std::min(hidden->budget / 4, bench::kRepeatTime)).dump());
   });
 }
 

@@ -81,8 +81,11 @@ std::string set_text(const fs::path& path) {
                      reader.indices(Split::test).size());
 }
 
-ModelCell cell_of(const Pair& pair) {
+ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
   ModelCell cell;
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const bool planned = among(plan.models, pair.model) && among(plan.benchmarks, pair.benchmark);  // else of a former call
+  cell.asked = std::max(static_cast<std::int64_t>(pair.seeds.size()), planned ? plan.seeds : 0);
   std::vector<double> errors;
   double seconds = 0;
   for (const PairSeed& s : pair.seeds) {
@@ -121,12 +124,12 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
   table.cells.resize(table.models.size() * table.benchmarks.size());
   for (const Pair& pair : pairs) {
     const auto m = static_cast<std::size_t>(place(table.models, pair.model)), b = static_cast<std::size_t>(place(table.benchmarks, pair.benchmark));
-    table.cells[m * table.benchmarks.size() + b] = cell_of(pair);
+    table.cells[m * table.benchmarks.size() + b] = cell_of(pair, plan);
   }
   for (const std::string& benchmark : table.benchmarks) table.sets.push_back(set_text(plan.data / (benchmark + ".h5")));
   const int threads = plan.threads > 0 ? plan.threads : thread_count();
-  table.about.push_back(plan.minutes > 0 ? fmt::format("Budget: {:g} minutes of training a pair and seed, validation included; epochs are fixed beforehand from the measured time of a step, "
-                                                       "so that every schedule ends within it.", plan.minutes)
+  table.about.push_back(plan.minutes > 0 ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs are fixed beforehand from the measured time of a step, "
+                                                       "so that every schedule ends within it.", plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
                                          : fmt::format("The epochs of the recipes '{}'.", plan.preset));
   table.about.push_back(fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is read once a seed. Peak memory is that of the whole training process.",
                                     plan.preset, threads, threads == 1 ? "" : "s", machine_text()));

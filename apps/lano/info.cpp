@@ -87,17 +87,19 @@ void print_model(const std::string& path) {
 std::string count_text(std::int64_t count) { return count < 0 ? "?" : count == 0 ? "-" : grouped_digits(count); }
 
 void print_models() {
-  const std::string line = "{:<11} {:<11} {:>11} {:>11}  {:<17} {:<25} {}\n";
+  const std::string line = "{:<11} {:<11} {:>11} {:>11}  {:<20} {:<31} {}\n";
   fmt::print(fmt::runtime(line), "model", "family", "parameters", "on points", "geometries", "cost of a layer", "paper");
   for (const ModelInfo& m : model_catalogue()) {
     std::string geometries;
-    for (const auto& [takes, name] : {std::pair(m.grid, "grid"), std::pair(m.mesh, "mesh"), std::pair(m.points, "points")}) {
-      if (takes) geometries += fmt::format("{}{}", geometries.empty() ? "" : " ", name);
+    for (const auto& [takes, name, flat] : {std::tuple(m.grid, "grid", m.flat_grids), std::tuple(m.mesh, "mesh", m.flat_grids), std::tuple(m.points, "points", m.flat_points)}) {
+      if (takes) geometries += fmt::format("{}{}{}", geometries.empty() ? "" : " ", name, flat ? "*" : "");
     }
     fmt::print(fmt::runtime(line), m.name, m.family, count_text(m.grid_parameters), count_text(m.points_parameters), geometries, m.cost, m.paper);
   }
-  fmt::print("\nParameters at 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes; one input channel; on an {0}x{0} grid, and on points.\n"
-             "N points, C width, H heads, M agents, G slices, K modes and n points along an axis. Train one with 'lano train --set model.name=NAME'.\n", kStandardSide);
+  fmt::print("\nParameters at 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes; one input channel; on an {0}x{0} grid,\n"
+             "and 'on points' on a cloud of {1} points. * in two dimensions only: two axes, points of the plane.\n"
+             "N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k wavelets, w window, K modes and n points along an axis;\n"
+             "costs of attention are beside the O(N C^2) maps of single points. Train one with 'lano train --set model.name=NAME'.\n", kStandardSide, kStandardPoints);
 }
 
 void print_system() {

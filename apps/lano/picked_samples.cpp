@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "core/error.h"
+#include "core/strict_json.h"
 #include "data/dataset.h"
 
 namespace lano::cli {
@@ -15,15 +17,27 @@ PickedSamples read_picked_samples(const std::filesystem::path& path) {
   const Samples samples = reader.read(reader.indices("all"));
   const SetDescription& both = reader.description();
   content.set = both;
+  const std::string doing = "reading '" + path.string() + "'";
+  if (both.output_channels() < 2 || both.output_channels() % 2 != 0) {
+    fail(doing, "truth and prediction of each field", std::to_string(both.output_channels()) + " channels", "the file is not one of lano eval's");
+  }
   const auto du = static_cast<std::size_t>(both.output_channels() / 2);
   content.set.output.resize(du);
-  const json picked = json::parse(both.generator).at("picked");
+  const json made_by = parse_json(both.generator, doing, "the attribute generator");
+  const auto picked = [&](std::int64_t s, const char* key) -> const json& {
+    try {
+      return made_by.at("picked").at(static_cast<std::size_t>(s)).at(key);
+    } catch (const json::exception& error) {
+      fail(doing, "the picked samples in the attribute generator", error.what(), "the file is not one of lano eval's");
+    }
+  };
   const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
   for (std::int64_t s = 0; s < samples.count; ++s) {
     ReportSample sample;
     sample.label = samples.count == 1 ? "sample" : s == 0 ? "best" : s + 1 == samples.count ? "worst" : "median";
-    sample.id = picked.at(static_cast<std::size_t>(s)).at("id");
-    sample.relative_l2 = picked.at(static_cast<std::size_t>(s)).at("relative_l2");
+    sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a picked sample").front();
+    if (!picked(s, "relative_l2").is_number()) fail(doing, "an error of each picked sample", picked(s, "relative_l2").type_name());
+    sample.relative_l2 = picked(s, "relative_l2").get<double>();
     sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
     sample.input = copy(samples.input_of(s, both.input_channels()));
     const auto output = samples.output_of(s, both.output_channels());

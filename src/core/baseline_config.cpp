@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/model_catalogue.h"
 
 namespace lano {
 namespace {
@@ -65,7 +66,8 @@ void check_baseline_config(const BaselineConfig& c) {
     }
   }
   if (!(c.dropout >= 0 && c.dropout < 1)) fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
-  if (c.width % c.heads != 0) {
+  const ModelInfo* const model = find_model(c.name);  // of a caller's own nothing is known: it may have heads
+  if ((model == nullptr || reads_key(*model, "model.heads")) && c.width % c.heads != 0) {
     fail_usage("reading the model's config", "model.width to be a multiple of model.heads", fmt::format("{} and {}", c.width, c.heads));
   }
 }
@@ -86,6 +88,9 @@ void baseline_from_json(const nlohmann::json& json, BaselineConfig& config, Lano
   config.name = json.value("name", "");
   check_baseline_config(config);
   check_reference_box(config.position, shape);
+  if (!shape.reference_box.empty() && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
+    fail("reading an architecture", "reference_box with two numbers an axis, or empty", std::to_string(shape.reference_box.size()), "the file is damaged");
+  }
 }
 
 }  // namespace lano

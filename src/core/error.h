@@ -20,6 +20,12 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+// Numbers of a training became NaN or infinite: the loss, a gradient, a weight, what a layer works with.
+class DivergedError : public Error {
+ public:
+  using Error::Error;
+};
+
 // "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold a stranger's bytes: control characters and
 // bytes that are no UTF-8 become '?', and long parts are cut.
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,

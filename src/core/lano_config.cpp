@@ -98,6 +98,8 @@ void check_lano_config(const LanoConfig& c) {
   positive("width", c.width);
   positive("agents", c.agents);
   positive("ffn_ratio", c.ffn_ratio);
+  constexpr std::int64_t kMostAgents = 65536;
+  if (c.agents > kMostAgents) fail_usage("reading the model's config", fmt::format("model.agents of at most {}", kMostAgents), std::to_string(c.agents));
   if (c.dropout < 0 || c.dropout >= 1) {
     fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
   }
@@ -122,7 +124,8 @@ std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape
 std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape) {
   const std::int64_t points = element_count(shape);
   agents = std::min(agents, points);
-  for (std::int64_t distance = 0; distance < points; ++distance) {
+  const std::int64_t farthest = std::min(points, agents + 4096);
+  for (std::int64_t distance = 0; distance < farthest; ++distance) {
     for (const std::int64_t candidate : {agents - distance, agents + distance}) {
       if (candidate < 1 || candidate > points) continue;
       std::vector<std::int64_t> best, prefix;
@@ -213,7 +216,7 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
     fail("reading an architecture", "all sizes and switches of the model", error.what(), "the file is damaged");
   }
   const auto axes = static_cast<std::size_t>(shape.axes);
-  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.input_channels < 0 || shape.output_channels < 1 ||
+  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 || shape.output_channels < 1 ||
       shape.mesh.size() != axes || (!shape.patches.empty() && shape.patches.size() != axes) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
@@ -246,8 +249,11 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   if (!shape.patches.empty() && patches != config.agents) fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   check_reference_box(config.position, shape);
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
-  if (ordered && shape.order_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "order_box with two numbers an axis", std::to_string(shape.order_box.size()));
+  if (shape.order_box.size() != static_cast<std::size_t>(ordered ? 2 * shape.dims : 0)) {
+    fail("reading an architecture", ordered ? "order_box with two numbers an axis" : "no order_box: the points are not sorted", std::to_string(shape.order_box.size()));
+  }
+  for (const double edge : shape.order_box) {
+    if (!std::isfinite(edge)) fail("reading an architecture", "a finite order_box", "another", "the file is damaged");
   }
 }
 

@@ -42,7 +42,7 @@ struct LanoShape {
   std::int64_t axes = 2;                // of the grid or mesh; 0 for point clouds
   std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
   std::vector<double> order_box;        // clouds in Hilbert order: lower, upper of each axis over the training points
-  std::vector<double> reference_box;    // position = reference: the box of the reference grid, in normalised coordinates
+  std::vector<double> reference_box;    // box of the training points in normalised coordinates: for position = reference, and for waves in space
   Shape mesh;                           // axes of the training mesh; empty for clouds
   std::vector<double> spacing, origin;  // step and first coordinate of each axis where that mesh was a uniform grid, else empty
   std::int64_t points = 0;              // median number of points of the training clouds

@@ -77,14 +77,14 @@ bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates
     if (shape[a] < 2) continue;
     extent[a] = at((shape[a] - 1) * stride[a], a) - at(0, a);
     step[a] = extent[a] / static_cast<double>(shape[a] - 1);
-    if (!(step[a] > 0)) return false;
+    if (!(step[a] > 0) || !std::isfinite(step[a])) return false;
   }
   // Float coordinates of a uniform grid stray from it by rounding only: 1e-5 of the extent is far above that and far
   // below any intended stretching.
   for (std::int64_t p = 0; p < element_count(shape); ++p) {
     for (std::size_t a = 0; a < axes; ++a) {
       const auto index = static_cast<double>(p / stride[a] % shape[a]);
-      if (std::abs(at(p, a) - (at(0, a) + index * step[a])) > 1e-5 * std::max(extent[a], 1e-30)) return false;
+      if (!(std::abs(at(p, a) - (at(0, a) + index * step[a])) <= 1e-5 * std::max(extent[a], 1e-30))) return false;  // NaN, too
     }
   }
   if (spacing != nullptr) *spacing = step;

@@ -6,14 +6,26 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <string_view>
 
 namespace lano {
 
-int thread_count() { return omp_get_max_threads(); }
+namespace {
+
+const int default_count = omp_get_max_threads();
+std::atomic<int> chosen_count = 0;  // OpenMP's own setting is the calling thread's alone
+
+}  // namespace
+
+int thread_count() {
+  const int chosen = chosen_count;
+  return chosen > 0 ? chosen : omp_get_max_threads();
+}
 
 void set_thread_count(int count) {
-  if (count > 0) omp_set_num_threads(count);
+  chosen_count = std::max(count, 0);
+  omp_set_num_threads(count > 0 ? count : default_count);
 }
 
 std::vector<BlasLibrary> loaded_openblas() {

@@ -8,7 +8,7 @@
 namespace lano {
 
 int thread_count();
-void set_thread_count(int count);  // 0 keeps the default: OMP_NUM_THREADS or all cores
+void set_thread_count(int count);  // of every calling thread; 0 is the default: OMP_NUM_THREADS or all cores
 
 struct BlasLibrary {
   std::string path;

@@ -43,7 +43,8 @@ struct StencilAxis {
   struct Entries {
     std::array<AxisTable::Entry, 6> entries;
     std::size_t count = 0;
-    std::span<const AxisTable::Entry> all() const { return {entries.data(), count}; }
+    std::span<const AxisTable::Entry> all() const& { return {entries.data(), count}; }
+    std::span<const AxisTable::Entry> all() const&& = delete;  // would outlive its entries
   };
   AxisLayout layout;
   std::int64_t points = 1;

@@ -58,7 +58,7 @@ class Forward {
 
   template <class F>
   void for_units(F&& f) {
-    parallel_for(units(), [&](Index u, int thread) {
+    parallel_for(units(), scratch_.threads(), [&](Index u, int thread) {
       const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
       const Sample& sample = tape_.samples[static_cast<std::size_t>(unit.sample)];
       f(u, unit, sample, scratch_.of(thread));
@@ -106,7 +106,7 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     const Index chunks = tape_.mp / kPad;
     const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, [&](Index task, int thread) {
+    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, scratch_.threads(), [&](Index task, int thread) {
       Scratch& s = scratch_.of(thread);
       const auto at = static_cast<std::size_t>(task / chunks);
       const AgentState& agents = state.agents[at];
@@ -197,7 +197,7 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int thread) {
+    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, scratch_.threads(), [&](Index task, int thread) {
       const auto at = static_cast<std::size_t>(task / w_.heads);
       const Index h = task % w_.heads;
       const AgentState& agents = state.agents[at];

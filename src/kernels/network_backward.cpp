@@ -121,7 +121,7 @@ class Backward {
   // f(unit index, unit, sample, group's sums, first unit of the group, scratch)
   template <class F>
   void for_groups(F&& f) {
-    parallel_for(static_cast<Index>(tape_.partition.groups.size()), [&](Index g, int thread) {
+    parallel_for(static_cast<Index>(tape_.partition.groups.size()), scratch_.threads(), [&](Index g, int thread) {
       const Group& group = tape_.partition.groups[static_cast<std::size_t>(g)];
       for (Index u = group.first; u < group.last; ++u) {
         const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
@@ -493,7 +493,7 @@ class Backward {
       }
     } else {
       // A = mean Wq: dWq += dA^T mean, a few rows of it a task.
-      parallel_for(w_.cp / kPad, [&](Index task, int thread) {
+      parallel_for(w_.cp / kPad, scratch_.threads(), [&](Index task, int thread) {
         const Index first = task * kPad, rows = std::min(kPad, w_.c - first);
         float* const sum = scratch_.of(thread).x;
         for (Index i = 0; i < samples; ++i) {

@@ -95,6 +95,7 @@ struct Scratch {
 struct ScratchPool {
   ScratchPool(const Widths& w, const Tape& tape, bool backward);
   Scratch& of(int thread) { return scratch[static_cast<std::size_t>(thread)]; }
+  int threads() const { return static_cast<int>(scratch.size()); }
   std::vector<Scratch> scratch;
   std::vector<Buffer> memory;
 };

@@ -44,7 +44,7 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
   const Geometry& g = *memory.samples[0].geometry;
   const std::size_t axes = std::max(g.pool_shape.size(), g.stencil_shape.size());
   ScratchPool pool(w, memory, false);
-  parallel_for((count + kTile - 1) / kTile, [&](std::int64_t task, int thread) {
+  parallel_for((count + kTile - 1) / kTile, pool.threads(), [&](std::int64_t task, int thread) {
     Scratch& s = pool.of(thread);
     const std::int64_t first = task * kTile, rows = std::min(kTile, count - first);
     const double* const at = index + first * static_cast<std::int64_t>(axes);

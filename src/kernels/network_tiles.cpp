@@ -26,7 +26,7 @@ ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
   Scratch sizes;
   Carver measure;
   carve(measure, sizes);
-  scratch.resize(static_cast<std::size_t>(omp_get_max_threads()));
+  scratch.resize(static_cast<std::size_t>(thread_count()));
   for (Scratch& s : scratch) {
     memory.emplace_back(measure.used());
     std::fill_n(memory.back().data(), measure.used(), 0.0f);
@@ -63,7 +63,8 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
     if (back) {
       for (const auto& x : tables[0].of(point)) list(x.other, x.tap, x.weight);
     } else {
-      for (const auto& x : g.stencil[0].at(static_cast<double>(point)).all()) list(x.other, x.tap, x.weight);
+      const auto taps = g.stencil[0].at(static_cast<double>(point));
+      for (const auto& x : taps.all()) list(x.other, x.tap, x.weight);
     }
   } else if (shape.size() == 2) {
     const std::int64_t i = point / shape[1], j = point - i * shape[1];

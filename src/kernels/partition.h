@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/threads.h"
+
 namespace lano::kernels {
 
 constexpr std::int64_t kTile = 96;  // points that go through a chain of kernels together: a multiple of all micro-kernel rows
@@ -50,16 +52,21 @@ class FlushDenormals {
 #endif
 };
 
-// f(i, thread) for i < count on the OpenMP pool, in any order.
+// f(i, thread) for i < count on OpenMP's threads, in any order. Nothing may be thrown.
 template <class F>
-void parallel_for(std::int64_t count, F&& f) {
-#pragma omp parallel if (count > 1)
+void parallel_for(std::int64_t count, int threads, F&& f) {
+#pragma omp parallel num_threads(threads) if (count > 1)
   {
     const FlushDenormals flush;
     const int thread = omp_get_thread_num();
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t i = 0; i < count; ++i) f(i, thread);
   }
+}
+
+template <class F>
+void parallel_for(std::int64_t count, F&& f) {
+  parallel_for(count, thread_count(), f);
 }
 
 }  // namespace lano::kernels

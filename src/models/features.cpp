@@ -20,6 +20,17 @@ torch::Tensor position_features(Position position, const LanoShape& shape, const
   return torch::cdist(coordinates, nodes.unsqueeze(0).expand({coordinates.size(0), -1, -1}), 2.0, /*compute_mode=*/2);
 }
 
+torch::Tensor unit_coordinates(const LanoShape& shape, const torch::Tensor& coordinates) {
+  if (shape.reference_box.empty()) return coordinates;
+  std::vector<double> low, extent;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(shape.dims); ++a) {
+    const double length = shape.reference_box[2 * a + 1] - shape.reference_box[2 * a];
+    low.push_back(shape.reference_box[2 * a]);
+    extent.push_back(length > 0 ? length : 1);
+  }
+  return (coordinates - torch::tensor(low, coordinates.options())) / torch::tensor(extent, coordinates.options());
+}
+
 torch::Tensor time_waves(const LanoShape& shape, const torch::Tensor& time, std::int64_t width, torch::TensorOptions options) {
   const std::int64_t half = std::max<std::int64_t>(1, width / 2);
   const torch::Tensor tau = ((time - shape.time_origin) / shape.time_step).to(options.dtype());

@@ -19,7 +19,7 @@ class GeoProjection : public torch::nn::Module {
   struct Waves {
     torch::Tensor cosine, sine, back_cosine, back_sine;
   };
-  Waves waves(const torch::Tensor& coordinates);  // [B,N,2]
+  Waves waves(const torch::Tensor& coordinates);  // [B,N,2], in the unit box: the torus has length 1
 
   torch::Tensor to_grid(const torch::Tensor& fields, const Waves& waves, std::int64_t side);  // [B,N,C] -> [B,C,side,side], side >= 2m
   torch::Tensor to_points(const torch::Tensor& image, const Waves& waves);                    // [B,C,side,side] -> [B,N,C]

@@ -4,9 +4,9 @@
 //   decoder    q <- q + Attn(q, z), q <- q + GFFN(q);   q <- q + MLP([LN(q), x]), one step of the propagator;   u = MLP(LN(q))
 // GFFN is gated, W (gelu(a) * b). Attn is linear attention with rotary embedding T of the coordinates (models/rotary.h), per head
 //   galerkin   o = T(q) (T(LN k)^T LN v) / N            fourier   o = T(LN q) (T(LN k)^T v) / N
-// with norms over the head's channels and without parameters (the public code's instance norm acts along the channels). Coordinates are taken
-// to be of order one: the quickest pair turns 64 radians a unit, as if an axis had 64 points. Heads are C/H wide. The propagator is applied
-// once: steady, one step ahead or, through the time in z, at any time. Cost O(NCD) beside the maps of single points.
+// with norms over the head's channels and without parameters (the public code's instance norm acts along the channels). Coordinates x are
+// those of the unit box of the training points: the quickest pair turns 64 radians a unit, as if an axis had 64 points. Heads are C/H wide. The
+// propagator is applied once: steady, one step ahead or, through the time in z, at any time. Cost O(NCD) beside the maps of single points.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "models/baseline.h"
 #include "models/baselines.h"
+#include "models/features.h"
 #include "models/linear_attention.h"
 #include "models/rotary.h"
 
@@ -125,7 +126,7 @@ class OFormer : public Baseline {
  private:
   torch::Tensor apply(const Points& points) override {
     constexpr double kQuickest = 64;
-    const torch::Tensor& x = points.coordinates;
+    const torch::Tensor x = unit_coordinates(shape_, points.coordinates);
     const torch::Tensor angles = rotary_angles(x, config_.width / config_.heads, kQuickest);
     torch::Tensor z = encode(points);
     for (const auto& block : blocks_) z = block->forward(z, angles);

@@ -20,6 +20,10 @@ namespace {
 
 namespace nn = torch::nn;
 
+[[noreturn]] void fail_to_factor(const char* expected, const char* found) {
+  throw DivergedError(error_message("making the features of an ONO orthogonal", expected, found, "lower schedule.learning_rate"));
+}
+
 // The lower factor R of a covariance [K,K]. One that is only semidefinite gets a ridge, which grows until there is a factor.
 torch::Tensor lower_factor(const torch::Tensor& covariance) {
   const auto factor = [](const torch::Tensor& matrix) {
@@ -28,17 +32,14 @@ torch::Tensor lower_factor(const torch::Tensor& covariance) {
   };
   torch::Tensor lower = factor(covariance);
   if (lower.defined()) return lower;
-  if (!torch::isfinite(covariance).all().item<bool>()) {
-    fail("making the features of an ONO orthogonal", "finite features", "values that are not", "lower the learning rate");
-  }
+  if (!torch::isfinite(covariance).all().item<bool>()) fail_to_factor("finite features", "values that are not");
   const torch::Tensor one = torch::eye(covariance.size(0), covariance.options());
   double ridge = covariance.scalar_type() == torch::kFloat32 ? 1e-6 : 1e-8;
   for (int i = 0; i < 10; ++i, ridge *= 10) {
     lower = factor(covariance + ridge * one);
     if (lower.defined()) return lower;
   }
-  fail("making the features of an ONO orthogonal", "a covariance that a small ridge makes definite", "one with large negative eigenvalues",
-       "lower the learning rate");
+  fail_to_factor("a covariance that a small ridge makes definite", "one with large negative eigenvalues");
 }
 
 class OnoBlock : public nn::Module {

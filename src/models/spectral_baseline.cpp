@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "models/features.h"
 #include "models/images.h"
 
 namespace lano {
@@ -36,7 +37,7 @@ Shape SpectralBaseline::image_shape(const Shape& mesh) const {
 torch::Tensor SpectralBaseline::apply(const Points& points) {
   torch::Tensor f = encode(points);
   if (projection_) {
-    const GeoProjection::Waves waves = projection_->waves(points.coordinates);
+    const GeoProjection::Waves waves = projection_->waves(unit_coordinates(shape_, points.coordinates));
     const Shape grid = image_shape(training_mesh());
     f = projection_->to_points(transform(projection_->to_grid(f, waves, grid[0])), waves);
   } else {

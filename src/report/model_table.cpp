@@ -15,6 +15,7 @@ namespace lano {
 namespace {
 
 constexpr const char* kOurs = "lano";
+constexpr const char* kReasonsTitle = "Seeds without a number";
 
 // How a text is set off: best, second best. Markdown has no underline; <ins> is what its readers know.
 struct Emphasis {
@@ -28,6 +29,7 @@ std::string error_cell(const ModelTable& table, std::size_t m, std::size_t b, co
   if (!std::isfinite(cell.error)) return cell.reason.empty() ? "" : "/";
   std::string text = fmt::format("{:.2f}", 100 * cell.error);
   if (std::isfinite(cell.deviation)) text += fmt::format(" ± {:.2f}", 100 * cell.deviation);
+  if (!cell.complete()) return fmt::format("{} ({} of {} seeds)", text, cell.seeds, cell.asked);
   const auto [best, second] = best_two(table, b);
   if (m == best) return fmt::format("{}{}{}", e.bold_open, text, e.bold_close);
   if (m == second) return fmt::format("{}{}{}", e.under_open, text, e.under_close);
@@ -130,7 +132,7 @@ std::pair<std::size_t, std::size_t> best_two(const ModelTable& table, std::size_
   std::size_t best = none, second = none;
   const auto error = [&](std::size_t m) { return m == none ? std::numeric_limits<double>::infinity() : table.cell(m, benchmark).error; };
   for (std::size_t m = 0; m < none; ++m) {
-    if (!std::isfinite(error(m))) continue;
+    if (!std::isfinite(error(m)) || !table.cell(m, benchmark).complete()) continue;  // the mean of the seeds that went well is no rival
     if (error(m) < error(best)) {
       second = best;
       best = m;
@@ -149,7 +151,7 @@ std::size_t runner_up(const ModelTable& table, std::size_t benchmark) {
 double promotion(const ModelTable& table, std::size_t benchmark) {
   const auto ours = static_cast<std::size_t>(std::find(table.models.begin(), table.models.end(), kOurs) - table.models.begin());
   const std::size_t other = runner_up(table, benchmark);
-  if (ours == table.models.size() || other == table.models.size()) return std::nan("");
+  if (ours == table.models.size() || other == table.models.size() || !table.cell(ours, benchmark).complete()) return std::nan("");
   return 1 - table.cell(ours, benchmark).error / table.cell(other, benchmark).error;
 }
 
@@ -161,8 +163,8 @@ std::string model_table_markdown(const ModelTable& table) {
   };
   std::string text = markdown_row(error_header(table)) + rule(2 + table.benchmarks.size());
   for (const auto& row : error_rows(table, kMarkdown)) text += markdown_row(row);
-  text += "\nRelative L2 on test in units of 1e-2; best in bold, second best underlined; / where the model has no number, with the reason below. "
-          "Promotion: 1 - LANO's error / the best other error.\n";
+  text += "\nRelative L2 on test in units of 1e-2; best in bold, second best underlined; / where the model has no number. "
+          "Where not every seed finished, the mean is of those that did, and has no rank. Promotion: 1 - LANO's error / the best other error.\n";
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     std::vector<std::string> header{"model"};
     header.insert(header.end(), cost_columns().begin(), cost_columns().end());
@@ -175,7 +177,7 @@ std::string model_table_markdown(const ModelTable& table) {
     }
   }
   if (const auto lines = reasons(table); !lines.empty()) {
-    text += "\n";
+    text += fmt::format("\n{}:\n\n", kReasonsTitle);
     for (const std::string& line : lines) text += fmt::format("- {}\n", line);
   }
   text += "\n";
@@ -190,17 +192,17 @@ std::string model_table_csv(const ModelTable& table) {
     for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
     return out + "\"";
   };
-  std::string text = "benchmark,model,relative_l2,deviation,seeds,parameters,epoch_seconds,epochs,training_seconds,peak_bytes,rank,reason\n";
+  std::string text = "benchmark,model,relative_l2,deviation,seeds,seeds_asked,parameters,epoch_seconds,epochs,training_seconds,peak_bytes,rank,reason\n";
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     const auto [best, second] = best_two(table, b);
     for (std::size_t m = 0; m < table.models.size(); ++m) {
       if (!was_asked(table, m, b)) continue;
       const ModelCell& c = table.cell(m, b);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", table.benchmarks[b], table.models[m], number(c.error), number(c.deviation), c.seeds, c.parameters,
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.benchmarks[b], table.models[m], number(c.error), number(c.deviation), c.seeds, c.asked, c.parameters,
                           number(c.epoch_seconds), number(c.epochs), number(c.training_seconds), c.peak_bytes, m == best ? "1" : m == second ? "2" : "",
                           c.reason.empty() ? "" : quoted(c.reason));
     }
-    if (std::isfinite(promotion(table, b))) text += fmt::format("{},relative promotion,{},,,,,,,,,\n", table.benchmarks[b], number(promotion(table, b)));
+    if (std::isfinite(promotion(table, b))) text += fmt::format("{},relative promotion,{},,,,,,,,,,\n", table.benchmarks[b], number(promotion(table, b)));
   }
   return text;
 }
@@ -216,7 +218,8 @@ std::string render_model_table(const ModelTable& table, const std::vector<SideBy
   html += render_cards(cards);
   html += "<section class=\"panel wide-panel\"><h2>Relative L2 on test, in units of 1e-2</h2><div class=\"scroll\"><table class=\"runs\">" + html_row(error_header(table), "th");
   for (const auto& row : error_rows(table, kHtml)) html += html_row(row, "td");
-  html += "</table></div><p class=\"quiet\">Best in bold, second best underlined; / where the model has no number. Promotion: 1 - LANO's error / the best other error.</p></section>";
+  html += "</table></div><p class=\"quiet\">Best in bold, second best underlined; / where the model has no number. Where not every seed finished, the mean is of those that did, and has no rank. "
+          "Promotion: 1 - LANO's error / the best other error.</p></section>";
   for (const SideBySide& sample : samples) {
     html += "<section class=\"panel wide-panel\"><h2>Side by side: " + escaped(sample.benchmark) + "</h2>" + render_side_by_side(sample) + "</section>";
   }
@@ -234,7 +237,7 @@ std::string render_model_table(const ModelTable& table, const std::vector<SideBy
     html += "</table></div></section>";
   }
   if (const auto lines = reasons(table); !lines.empty()) {
-    html += "<section class=\"panel wide-panel\"><h2>Without a number</h2>";
+    html += "<section class=\"panel wide-panel\"><h2>" + std::string(kReasonsTitle) + "</h2>";
     for (const std::string& line : lines) html += fmt::format("<p>{}</p>", escaped(line));
     html += "</section>";
   }

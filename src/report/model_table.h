@@ -14,10 +14,12 @@ namespace lano {
 
 struct ModelCell {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  double error = kNone, deviation = kNone;            // relative L2 on test, mean and deviation over seeds; NaN: none
+  double error = kNone, deviation = kNone;            // relative L2 on test, mean and deviation over the finished seeds; NaN: none
   std::int64_t seeds = 0, parameters = 0, peak_bytes = 0;
   double epochs = 0, epoch_seconds = kNone, training_seconds = kNone;  // of a seed; an epoch is one pass over all samples
-  std::string reason;                                 // why there is no error, in a sentence; "" where it was not asked for
+  std::string reason;                                 // why a seed has no error, in a sentence; "" where all have, or it was not asked for
+  std::int64_t asked = 0;                             // seeds asked for; where fewer finished, the error is shown with that and has no rank
+  bool complete() const { return seeds >= asked; }
 };
 
 struct ModelTable {
@@ -28,10 +30,10 @@ struct ModelTable {
   const ModelCell& cell(std::size_t model, std::size_t benchmark) const { return cells[model * benchmarks.size() + benchmark]; }
 };
 
-// Rows with the least and the second least error; models.size() where there is none.
+// Rows with the least and the second least error of all seeds; models.size() where there is none.
 std::pair<std::size_t, std::size_t> best_two(const ModelTable& table, std::size_t benchmark);
 
-// 1 - e_LANO / e_other of the best other model; NaN without either.
+// 1 - e_LANO / e_other of the best other model; NaN where either is without an error of all seeds.
 double promotion(const ModelTable& table, std::size_t benchmark);
 
 // The row of the best model that is not LANO; models.size() where there is none.

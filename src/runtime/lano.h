@@ -26,7 +26,7 @@ enum { LANO_STEADY = 0, LANO_AUTOREGRESSIVE = 1, LANO_TIME_CONDITIONAL = 2 };
 LANO_API const char* lano_message(void);
 LANO_API const char* lano_version(void);
 
-/* 0: all cores. */
+/* Threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores. Calls at the same time have that many each. */
 LANO_API void lano_set_threads(int count);
 
 /* Loads a model file (.safetensors) and sets *op; lano_free gives it back (null is allowed). */

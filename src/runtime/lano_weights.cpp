@@ -85,6 +85,9 @@ LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
   if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + state || shape.output_channels != set.output_channels()) {
     fail(doing, "an architecture with the channels of its fields", "another number of channels", "the file is damaged: copy it again");
   }
+  if (set.geometry != Geometry::points && set.shape != shape.mesh) {
+    fail(doing, "an architecture with the mesh of its set", fmt::format("{} and {}", shape_text(shape.mesh), shape_text(set.shape)), "the file is damaged: copy it again");
+  }
   if (!file.buffers.empty()) fail(doing, "a LANO, which has no running statistics", std::to_string(file.buffers.size()), "the file is of another model");
   parts.weights = lano_weights(parts.config, shape, file.weights, doing);
   return parts;

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 
 #include "core/error.h"
 #include "core/hilbert.h"
 #include "core/lano_sizes.h"
+#include "kernels/buffer.h"
 #include "kernels/geometry_cache.h"
 #include "kernels/network.h"
 #include "runtime/lano_weights.h"
@@ -52,10 +55,15 @@ std::vector<float> time_features(const TimeWeights& weights, std::int64_t width,
 }  // namespace
 
 struct Operator::Parts : LanoParts {
+  Parts() { ++living; }
+  ~Parts() {
+    if (--living == 0) kernels::release_kept_buffers();  // with the last operator, what its predictions used goes back to the system
+  }
+  inline static std::atomic<int> living = 0;
   ModelFile file;
   std::unique_ptr<kernels::Network> network;
   std::unique_ptr<kernels::GeometryCache> geometries;
-  std::vector<std::int64_t> used_patches;
+  std::atomic<std::shared_ptr<const std::vector<std::int64_t>>> used_patches;  // may be changed while others predict
   std::vector<float> reference_nodes;  // [8^dx, dx]
 
   // What a call says, checked, and what follows from it for every point.
@@ -100,7 +108,7 @@ Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   static_cast<LanoParts&>(p) = lano_parts(p.file, doing);
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape, false);
-  p.used_patches = patches_for(p.config, p.shape, p.config.agents);
+  use_agents(p.config.agents);
   if (p.config.position == Position::reference) p.reference_nodes = reference_nodes(p.shape);
 }
 
@@ -114,11 +122,12 @@ const SetDescription& Operator::set() const { return parts_->file.set; }
 const std::vector<float>& Operator::coordinates() const { return parts_->file.coordinates; }
 Task Operator::task() const { return parts_->config.task; }
 std::int64_t Operator::parameter_count() const { return parts_->file.parameter_count(); }
-std::int64_t Operator::agents() const { return element_count(parts_->used_patches); }
+std::int64_t Operator::agents() const { return element_count(*parts_->used_patches.load()); }
 
 std::int64_t Operator::use_agents(std::int64_t agents) {
-  parts_->used_patches = patches_for(parts_->config, parts_->shape, agents);
-  return this->agents();
+  const auto patches = std::make_shared<const std::vector<std::int64_t>>(patches_for(parts_->config, parts_->shape, agents));
+  parts_->used_patches = patches;
+  return element_count(*patches);
 }
 
 std::vector<float> Operator::predict(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
@@ -133,7 +142,13 @@ std::vector<float> Operator::predict(std::span<const float> coordinates, std::sp
 Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   if (shape.axes == 0) return {};
   const Shape mesh = said.empty() ? shape.mesh : said;
-  if (static_cast<std::int64_t>(mesh.size()) != shape.axes || element_count(mesh) != points) {
+  bool fits = static_cast<std::int64_t>(mesh.size()) == shape.axes;
+  std::int64_t product = 1;
+  for (const std::int64_t extent : mesh) {  // a caller's numbers: their product may not overflow
+    fits = fits && extent >= 1 && extent <= points / product;
+    if (fits) product *= extent;
+  }
+  if (!fits || product != points) {
     fail(kDoing, fmt::format("points of a mesh of {} axes, like {}", shape.axes, shape_text(shape.mesh)),
          fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)), "say the axes of your mesh");
   }
@@ -161,7 +176,8 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
   const std::int64_t positions = position_width(config.position, dims), width = positions + shape.input_channels;
   kernels::PointStream stream;
   stream.read = [=, this, &points](std::int64_t first, std::int64_t count, float* room) {
-    std::vector<float> x(static_cast<std::size_t>(dims));
+    std::array<float, 3> room_for_x;  // no allocation: nothing may be thrown here
+    const std::span<float> x(room_for_x.data(), static_cast<std::size_t>(dims));
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t from = at(first + i);
       float* const to = room + i * width;
@@ -203,7 +219,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
     a.spacing.clear();
   }
   if (!shape.order_box.empty()) a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
-  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, used_patches);
+  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load());
   return a;
 }
 

@@ -1,5 +1,5 @@
 // A trained LANO in use, without LibTorch: physical values in, physical values out, computed by the fused kernels. Loaded once,
-// it may be called from many threads at the same time; calls share the OpenMP pool.
+// it may be called from many threads at the same time; calls at the same time have a team of threads each (set_thread_count).
 #pragma once
 
 #include <cstdint>

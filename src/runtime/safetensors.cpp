@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxHeader = 100'000'000;  // the limit of the format's own reference reader
+constexpr std::size_t kMaxHeader = 8'000'000;  // a LANO of the paper's size has 30,000; in memory JSON is up to 16 times as large
 constexpr std::size_t kAlignment = 8;
 
 struct Entry {
@@ -26,15 +26,17 @@ struct Entry {
 
 std::size_t checked_bytes(const Shape& shape, const std::string& name, std::string_view doing) {
   std::size_t bytes = sizeof(float);
+  bool empty = false;
   for (const std::int64_t extent : shape) {
     if (extent < 0) fail(doing, fmt::format("no negative axis in tensor '{}'", name), shape_text(shape));
     const auto e = static_cast<std::size_t>(extent);
     if (e != 0 && bytes > std::numeric_limits<std::size_t>::max() / e) {
       fail(doing, fmt::format("a size that fits in memory for tensor '{}'", name), shape_text(shape));
     }
-    bytes *= e;
+    bytes *= std::max<std::size_t>(e, 1);  // the other axes of an empty tensor must fit, too
+    empty = empty || e == 0;
   }
-  return bytes;
+  return empty ? 0 : bytes;
 }
 
 Entry parse_entry(const std::string& name, const json& item, std::size_t data_size, std::string_view doing) {

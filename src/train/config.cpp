@@ -112,8 +112,8 @@ void check_train_config(const TrainConfig& c) {
   require(c.schedule.final_div_factor > 0, "schedule.final_div_factor above 0", c.schedule.final_div_factor);
   require(c.optimiser.weight_decay >= 0, "optimiser.weight_decay of at least 0", c.optimiser.weight_decay);
   require(c.optimiser.beta2 > 0 && c.optimiser.beta2 < 1, "optimiser.beta2 in (0, 1)", c.optimiser.beta2);
-  check_lano_config(c.lano);
-  if (c.model != "lano") check_baseline_config(baseline_config(c.model, c.lano, c.baseline));
+  if (c.model == "lano") check_lano_config(c.lano);
+  else check_baseline_config(baseline_config(c.model, c.lano, c.baseline));
 }
 
 }  // namespace lano

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "core/atomic_file.h"
+#include "core/error.h"
 #include "core/interrupt.h"
 #include "core/resident_memory.h"
 #include "data/dataset.h"
@@ -30,6 +31,20 @@ double mean(const std::vector<double>& values) { return values.empty() ? 0 : std
 
 }  // namespace
 
+Pace pace_of(const StepTimes& times, double validation_steps) {
+  Pace pace;
+  if (!times.inside.empty()) {
+    pace.step_seconds = mean(times.inside);
+    pace.validation_seconds = times.between.empty() ? validation_steps * pace.step_seconds : std::max(0.0, mean(times.between) - pace.step_seconds);
+  } else if (!times.between.empty()) {  // one step an epoch: the two cannot be told apart
+    pace.step_seconds = mean(times.between);
+  } else if (times.first.size() > 1) {  // interrupted; the very first step makes what later ones find
+    pace.step_seconds = mean({times.first.begin() + 1, times.first.end()});
+    pace.validation_seconds = validation_steps * pace.step_seconds;
+  }
+  return pace;
+}
+
 Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double seconds) {
   TrainConfig warm = config;
   warm.epochs = 1000000;  // it is ended from within
@@ -40,11 +55,10 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   warm.schedule.learning_rate *= 1e-3;
   const DatasetReader reader(config.data);
   const std::int64_t starts = training_starts(config, reader.description()), samples_a_step = config.batch * config.accumulate;
-  Pace pace;
-  pace.items = static_cast<std::int64_t>(reader.indices(Split::train).size()) * starts;
-  const std::int64_t steps_an_epoch = std::max<std::int64_t>(1, (pace.items + samples_a_step - 1) / samples_a_step);
+  const std::int64_t items = static_cast<std::int64_t>(reader.indices(Split::train).size()) * starts;
+  const std::int64_t steps_an_epoch = std::max<std::int64_t>(1, (items + samples_a_step - 1) / samples_a_step);
   // Means, not medians: other work on the machine takes its share of the budget, too.
-  std::vector<double> first, inside, between;  // steps of the start, of an epoch, and those behind a look at the validation split
+  StepTimes times;
   auto last = Clock::now();
   const auto begun = last;
   TrainOptions options;
@@ -53,7 +67,7 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
     const auto now = Clock::now();
     const double took = std::chrono::duration<double>(now - last).count();
     last = now;
-    (step <= kUntimedSteps ? first : (step - 1) % steps_an_epoch == 0 ? between : inside).push_back(took);
+    (step <= kUntimedSteps ? times.first : (step - 1) % steps_an_epoch == 0 ? times.between : times.inside).push_back(took);
     if (interrupted() || (step >= kLeastSteps && std::chrono::duration<double>(now - begun).count() > seconds)) throw WarmedUp();
   };
   std::error_code ignored;
@@ -63,13 +77,9 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   } catch (const WarmedUp&) {
   }
   fs::remove_all(scratch, ignored);
-  pace.step_seconds = inside.empty() ? mean(first) : mean(inside);
-  if (!between.empty()) {
-    pace.validation_seconds = std::max(0.0, mean(between) - pace.step_seconds);
-  } else {  // not reached: a prediction is about a third of a step
-    const auto samples = static_cast<double>(reader.indices(Split::validation).size()) * static_cast<double>(starts);
-    pace.validation_seconds = samples * pace.step_seconds / (3.0 * static_cast<double>(samples_a_step));
-  }
+  const auto looked_at = static_cast<double>(reader.indices(Split::validation).size()) * static_cast<double>(starts);
+  Pace pace = pace_of(times, looked_at / (3.0 * static_cast<double>(samples_a_step)));  // a prediction is about a third of a step
+  pace.items = items;
   return pace;
 }
 

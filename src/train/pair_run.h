@@ -5,16 +5,25 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "train/config.h"
 
 namespace lano {
 
 struct Pace {
-  double step_seconds = 0;        // mean of a short warm-up
+  double step_seconds = 0;        // mean of a short warm-up; with one step an epoch the look at the validation split is in it
   double validation_seconds = 0;  // of one look at the validation split and a checkpoint
   std::int64_t items = 0;         // samples of a whole epoch (time-dependent sets: starts)
 };
+
+// Seconds of the steps of a warm-up: of its start, of the middle of an epoch, and of those behind a look at the validation split.
+struct StepTimes {
+  std::vector<double> first, inside, between;
+};
+
+// `validation_steps`: what that look costs in steps, where none was timed.
+Pace pace_of(const StepTimes& times, double validation_steps);
 
 // Trains for about `seconds`, at least a few steps, into the folder `scratch`, which is removed afterwards.
 Pace measure_pace(const TrainConfig& config, const std::filesystem::path& scratch, double seconds);

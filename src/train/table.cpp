@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/atomic_file.h"
@@ -13,6 +14,8 @@
 #include "core/folder_lock.h"
 #include "core/interrupt.h"
 #include "core/model_catalogue.h"
+#include "core/threads.h"
+#include "data/dataset.h"
 #include "train/pair_run.h"
 #include "train/recipes.h"
 #include "train/run_outcome.h"
@@ -32,14 +35,15 @@ ordered_json to_json(const Pair& pair) {
     seeds.push_back({{"seed", s.seed}, {"state", s.state}, {"sentence", s.sentence}, {"parameters", s.parameters}, {"epochs", s.epochs},
                      {"test_l2", s.test_l2}, {"validation_l2", s.validation_l2}, {"training_seconds", s.training_seconds}, {"peak_bytes", s.peak_bytes}});
   }
-  return {{"model", pair.model}, {"benchmark", pair.benchmark}, {"minutes", pair.minutes}, {"threads", pair.threads}, {"step_seconds", pair.step_seconds},
-          {"items", pair.items}, {"epochs", pair.epochs}, {"epoch_samples", pair.epoch_samples}, {"seeds", seeds}};
+  return {{"model", pair.model}, {"benchmark", pair.benchmark}, {"minutes", pair.minutes}, {"threads", pair.threads}, {"set", pair.set}, {"step_seconds", pair.step_seconds},
+          {"validation_seconds", pair.validation_seconds}, {"items", pair.items}, {"epochs", pair.epochs}, {"epoch_samples", pair.epoch_samples}, {"seeds", seeds}};
 }
 
 Pair pair_from(const fs::path& path) {
   try {
     const json from = json::parse(read_file(path, "reading"));
-    Pair pair{from.at("model"), from.at("benchmark"), {}, from.at("minutes"), from.at("step_seconds"), from.at("epochs"), from.at("epoch_samples"), from.at("items"), from.at("threads")};
+    Pair pair{from.at("model"), from.at("benchmark"), {}, from.at("minutes"), from.at("step_seconds"), from.value("validation_seconds", 0.0),
+              from.at("epochs"), from.at("epoch_samples"), from.at("items"), from.at("threads"), from.value("set", "")};  // of older versions: unknown
     for (const json& s : from.at("seeds")) {
       pair.seeds.push_back({s.at("seed"), s.at("state"), s.at("sentence"), s.at("parameters"), s.at("epochs"), s.at("peak_bytes"),
                             number_from(s.at("test_l2")), number_from(s.at("validation_l2")), s.at("training_seconds")});
@@ -49,6 +53,8 @@ Pair pair_from(const fs::path& path) {
     fail(fmt::format("reading '{}'", path.string()), "the state of a pair", error.what(), "remove the file; finished runs beside it are kept");
   }
 }
+
+int threads_of(const TablePlan& plan) { return plan.threads > 0 ? plan.threads : thread_count(); }
 
 fs::path pair_file(const fs::path& folder) { return folder / "pair.json"; }
 void write_pair(const fs::path& folder, const Pair& pair) { write_file_atomically(pair_file(folder), to_json(pair).dump(1) + "\n"); }
@@ -78,7 +84,7 @@ json ask_child(const TablePlan& plan, const fs::path& recipe, const fs::path& ru
   std::error_code ignored;
   fs::remove(result, ignored);
   std::vector<std::string> words{"pair", "--config", recipe.string(), "--run", run.string(), "--result", result.string(), "--set", fmt::format("train.seed={}", seed),
-                                 "--threads", std::to_string(plan.threads)};
+                                 "--threads", std::to_string(threads_of(plan))};
   if (measure > 0) words.insert(words.end(), {"--measure", fmt::format("{}", measure)});
   const ChildEnd end = run_child(plan.program, words);
   json answer;
@@ -132,6 +138,7 @@ bool fix_epochs(const TablePlan& plan, const TrainConfig& recipe, const fs::path
     const Pace pace{answer.at("step_seconds"), answer.at("validation_seconds"), answer.at("items")};
     fixed = fit_to_budget(recipe, pace, 60 * plan.minutes);
     pair.step_seconds = pace.step_seconds;
+    pair.validation_seconds = pace.validation_seconds;
     pair.items = pace.items;
     fmt::print("{:.3g} s a step: {} epochs of {} samples in {:g} minutes\n", pace.step_seconds, fixed.epochs,
                fixed.epoch_samples > 0 ? std::min(fixed.epoch_samples, pace.items) : pace.items, plan.minutes);
@@ -155,10 +162,15 @@ TrainConfig fixed_recipe(const TablePlan& plan, const fs::path& folder, const Pa
   return config;
 }
 
-void finish_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model) {
+// `set`: the hash of the benchmark's.
+void finish_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model, const std::string& set) {
   make_folder(folder);
-  Pair pair = fs::exists(pair_file(folder)) ? pair_from(pair_file(folder)) : Pair{model, benchmark, {}, 0, 0, 0, 0, 0, 0};
-  pair.threads = plan.threads;
+  Pair pair;
+  if (fs::exists(pair_file(folder))) pair = pair_from(pair_file(folder));
+  pair.model = model;
+  pair.benchmark = benchmark;
+  pair.threads = threads_of(plan);
+  pair.set = set;
   const TrainConfig recipe = recipe_of(plan, benchmark, model);
   if (!fix_epochs(plan, recipe, folder, pair)) {
     if (!interrupted()) write_pair(folder, pair);
@@ -174,6 +186,25 @@ void finish_pair(const TablePlan& plan, const fs::path& folder, const std::strin
     note_outcome(seed, run, ask_child(plan, folder / "recipe.toml", run, s, 0));
     write_pair(folder, pair);
   }
+}
+
+// A number for the contents of every benchmark's set; fails where one is missing, or runs in the folder are of another.
+std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const fs::path& folder) {
+  std::map<std::string, std::string> hashes;
+  for (const std::string& benchmark : plan.benchmarks) {
+    const fs::path set = plan.data / (benchmark + ".h5");
+    if (!fs::exists(set)) fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
+  }
+  for (const std::string& benchmark : plan.benchmarks) {
+    hashes[benchmark] = fmt::format("{:016x}", DatasetReader(plan.data / (benchmark + ".h5")).hash());
+  }
+  for (const Pair& pair : read_table(folder)) {
+    const auto now = hashes.find(pair.benchmark);
+    if (pair.epochs == 0 || pair.set.empty() || now == hashes.end() || now->second == pair.set) continue;
+    fail_usage("going on with a table", fmt::format("the {} set that {} was trained on", pair.benchmark, pair.model),
+               fmt::format("another in '{}'", (plan.data / (pair.benchmark + ".h5")).string()), "choose another --out, or give the folder of that set with --data");
+  }
+  return hashes;
 }
 
 std::int64_t place_of(const std::string& model) {
@@ -201,7 +232,9 @@ double Pair::epoch_seconds() const {
   const double share = epoch_samples > 0 && items > 0 ? std::min(1.0, static_cast<double>(epoch_samples) / static_cast<double>(items)) : 1;
   for (const PairSeed& s : seeds) {
     if (s.state != "finished" || s.epochs == 0) continue;
-    sum += s.training_seconds / (static_cast<double>(s.epochs) * share);
+    // Every epoch, however short, ended in a whole look at the validation split: only the rest grows with the samples.
+    const double steps = s.training_seconds / static_cast<double>(s.epochs) - validation_seconds;
+    sum += std::max(step_seconds, std::max(0.0, steps) / share + validation_seconds);
     ++count;
   }
   return count == 0 ? std::nan("") : sum / static_cast<double>(count);
@@ -215,6 +248,11 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
   if (const fs::path file = folder / "table.json"; fs::exists(file) && read_file(file, "reading") != plan_text(plan)) {
     fail_usage("going on with a table", fmt::format("the preset, minutes and --set in '{}'", file.string()), "others", "choose another --out");
   }
+  for (const Pair& pair : read_table(folder)) {
+    if (pair.epochs == 0 || pair.threads == 0 || pair.threads == threads_of(plan)) continue;  // 0: of an older version, unknown
+    fail_usage("going on with a table", fmt::format("--threads {}, with which {} on {} was trained", pair.threads, pair.model, pair.benchmark),
+               std::to_string(threads_of(plan)), "choose another --out");
+  }
   for (const std::string& benchmark : plan.benchmarks) {
     for (const std::string& model : plan.models) {
       const fs::path own = pair_folder(folder, benchmark, model);
@@ -227,10 +265,7 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
 
 void run_table(const TablePlan& plan, const fs::path& folder, const std::function<void(const Pair&)>& see) {
   check_table(plan, folder);
-  for (const std::string& benchmark : plan.benchmarks) {
-    const fs::path set = plan.data / (benchmark + ".h5");
-    if (!fs::exists(set)) fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
-  }
+  const std::map<std::string, std::string> hashes = hashes_of_sets(plan, folder);
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));
   write_file_atomically(folder / "table.json", plan_text(plan));
@@ -239,7 +274,7 @@ void run_table(const TablePlan& plan, const fs::path& folder, const std::functio
       if (interrupted()) return;
       const fs::path own = pair_folder(folder, benchmark, model);
       fmt::print("== {} on {}\n", model, benchmark);
-      finish_pair(plan, own, benchmark, model);
+      finish_pair(plan, own, benchmark, model, hashes.at(benchmark));
       if (!fs::exists(pair_file(own))) continue;
       const Pair pair = pair_from(pair_file(own));
       if (const std::string why = pair.reason(); !why.empty()) fmt::print("{}\n", why);

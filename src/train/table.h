@@ -21,7 +21,7 @@ struct TablePlan {
   std::vector<std::string> overrides;    // --set, for every pair
   std::filesystem::path configs, data;   // recipes; <benchmark>.h5
   std::filesystem::path program;         // lano-train, for the child processes
-  int threads = 0;
+  int threads = 0;                       // 0: all cores
 };
 
 struct PairSeed {
@@ -37,19 +37,22 @@ struct Pair {
   std::vector<PairSeed> seeds;           // those that were tried
   double minutes = 0;                    // its budget, 0: none
   double step_seconds = 0;               // measured before training; 0 without a budget
+  double validation_seconds = 0;         // of one look at the validation split, measured too
   std::int64_t epochs = 0, epoch_samples = 0, items = 0;  // fixed from it: epochs, samples of one, samples of a whole one
-  int threads = 0;
+  int threads = 0;                       // those the epochs were fixed with
+  std::string set;                       // DatasetReader::hash() of the set they were fixed on
   bool finished(std::int64_t count) const;
   std::string reason() const;            // the first seed's that is not finished; empty where there is none
-  double epoch_seconds() const;          // of a whole epoch, mean over finished seeds; NaN where there is none
+  double epoch_seconds() const;          // of a whole epoch and one look at the validation split, mean over finished seeds; NaN where there is none
 };
 
 std::filesystem::path pair_folder(const std::filesystem::path& folder, const std::string& benchmark, const std::string& model);
 
-// Fails where a recipe is missing or wrong, or the folder holds runs of other recipes or another plan. The sets need not be there yet.
+// Fails where a recipe is missing or wrong, or the folder holds runs of other recipes, another plan or another number of threads. The sets need
+// not be there yet.
 void check_table(const TablePlan& plan, const std::filesystem::path& folder);
 
-// Checks, then trains what is missing, pair by pair, benchmarks first; `see` is told after each. Ends early where core/interrupt.h says so.
+// Checks, also that the sets are those of the folder's runs, then trains what is missing, pair by pair, benchmarks first; `see` is told after each. Ends early where core/interrupt.h says so.
 void run_table(const TablePlan& plan, const std::filesystem::path& folder, const std::function<void(const Pair&)>& see);
 
 // Every pair in the folder, those of former calls too, in the order of the catalogue.

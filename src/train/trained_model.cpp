@@ -2,19 +2,71 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/baseline_config.h"
 #include "core/error.h"
+#include "core/model_catalogue.h"
 #include "runtime/lano_weights.h"
 #include "train/flat_parameters.h"
 #include "train/rollout.h"
+#include "train/tensor_budget.h"
 #include "train/tensor_set.h"
 
 namespace lano {
+namespace {
+
+constexpr const char* kDamaged = "the file is damaged: copy it again";
+
+// What the fields and the number of tensors say about a baseline's sizes; the rest is up to its constructor, under a budget.
+void check_baseline(const ModelFile& file, const std::string& doing) {
+  BaselineConfig config;
+  LanoShape shape;
+  baseline_from_json(file.architecture, config, shape);
+  const std::int64_t state = config.task == Task::autoregressive ? file.set.output_channels() : 0;
+  if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + state || shape.output_channels != file.set.output_channels()) {
+    fail(doing, "an architecture with the channels of its fields", "another number of channels", kDamaged);
+  }
+  constexpr std::int64_t kMostPoints = std::int64_t{1} << 40;
+  if (shape.points < 0 || shape.points > kMostPoints) fail(doing, fmt::format("points of at most {}", kMostPoints), std::to_string(shape.points), kDamaged);
+  const ModelInfo* const info = find_model(config.name);
+  for (const auto& [key, parts] : {std::pair("model.layers", config.layers), std::pair("model.experts", config.experts)}) {  // each has tensors of its own
+    if (info != nullptr && reads_key(*info, key) && parts > static_cast<std::int64_t>(file.weights.size())) {
+      fail(doing, fmt::format("{} of at most the {} tensors there are", key, file.weights.size()), std::to_string(parts), kDamaged);
+    }
+  }
+}
+
+// First weights are drawn in place or in a few steps: eight times what the file holds is ample, and a small model needs next to nothing more.
+std::shared_ptr<OperatorModel> make_model_of_size(const ModelFile& file, const std::string& doing) {
+  constexpr std::size_t kTimes = 8, kMore = std::size_t{64} << 20;
+  std::size_t numbers = 0;
+  for (const auto* const tensors : {&file.weights, &file.buffers}) {
+    for (const auto& [name, tensor] : *tensors) numbers += tensor.values.size();
+  }
+  const TensorBudget budget(kTimes * sizeof(float) * numbers + kMore);
+  try {
+    return make_model(file.architecture, 0);
+  } catch (const OverBudget&) {
+    fail(doing, "an architecture of the size of its weights", "a larger one", kDamaged);
+  } catch (const c10::Error&) {  // sizes whose product does not fit in 64 bits
+    fail(doing, "an architecture of the size of its weights", "one that cannot be built", kDamaged);
+  }
+}
+
+}  // namespace
 
 TrainedModel load_trained_model(const std::filesystem::path& path) {
   TrainedModel trained{read_model_file(path), nullptr};
   const std::string doing = fmt::format("reading model '{}'", path.string());
-  if (trained.file.architecture.is_object() && trained.file.architecture.value("name", "") == "lano") lano_parts(trained.file, doing);  // before a model of that size is built
-  trained.model = make_model(trained.file.architecture, 0);
+  const std::string name = trained.file.architecture.is_object() ? trained.file.architecture.value("name", "") : "";
+  const std::vector<std::string> known = model_names();
+  if (name == "lano") {
+    lano_parts(trained.file, doing);  // before a model of that size is built
+  } else if (std::find(known.begin(), known.end(), name) != known.end()) {
+    check_baseline(trained.file, doing);
+  }
+  trained.model = make_model_of_size(trained.file, doing);
   load_weights(*trained.model, trained.file.weights, doing);
   load_buffers(*trained.model, trained.file.buffers, doing);
   trained.model->eval();

@@ -17,6 +17,7 @@ struct TrainedModel {
   std::shared_ptr<OperatorModel> model;
 };
 
+// Refuses a file whose architecture is larger than its tensors before it takes the memory.
 TrainedModel load_trained_model(const std::filesystem::path& path);
 
 // Predictions for all samples, in batches, without gradients. Time-conditional models give every frame of the set;

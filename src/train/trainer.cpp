@@ -78,7 +78,8 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
   }
   LanoShape shape = lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
   if (!shape.order_box.empty()) shape.order_box = survey.box;
-  if (!shape.reference_box.empty()) shape.reference_box = survey.network_box;
+  // The others' waves in space are as long as this box (models/features.h); a LANO has none.
+  if (config.model != "lano" || !shape.reference_box.empty()) shape.reference_box = survey.network_box;
   if (survey.median_points > 0) shape.points = survey.median_points;
   return config.model == "lano" ? to_json(switches, shape) : to_json(baseline_config(config.model, switches, config.baseline), shape);
 }

@@ -19,12 +19,6 @@ struct TrainResult {
   bool finished = true;       // false where it was stopped earlier: no test error then
 };
 
-// The loss, a gradient or a weight became NaN or infinite.
-class DivergedError : public Error {
- public:
-  using Error::Error;
-};
-
 struct TrainOptions {
   bool resume = false;              // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
   std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end

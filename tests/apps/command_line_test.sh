@@ -31,7 +31,10 @@ expect 2 'stride' "$lano" generate darcy --stride 0 --out x.h5
 expect 2 'required|seed' "$lano" generate darcy --seed -1
 expect 1 'nothing at that path' "$lano" info none.h5
 expect 2 'a file or --system or --models' "$lano" info
-expect 0 '^transolver +transformer +3,074,241 +977,089 +grid mesh points' "$lano" info --models
+expect 0 '^transolver +transformer +3,074,241 +977,089 +grid mesh points ' "$lano" info --models
+expect 0 '^ht-net +transformer +1,615,489 +- +grid\* mesh\* +O\(N w\^2 C\) ' "$lano" info --models
+expect 0 '^fno +spectral .* grid mesh points\* +O\(N C \(log N' "$lano" info --models
+expect 0 'on a cloud of 972 points' "$lano" info --models
 expect 0 'OpenMP' "$lano" info --system
 expect 0 'kernels +plain' env LANO_SIMD=plain "$lano" info --system
 expect 2 'LANO_SIMD.*plain.*found mmx' env LANO_SIMD=mmx "$lano" info --system
@@ -175,6 +178,9 @@ else
   expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
   expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
   expect 0 'report: run/report/index.html' "$lano" report run
+  cp -r run strange && cp d.h5 strange/evaluation.h5
+  expect 1 'truth and prediction of each field' "$lano" report strange
+  rm -r strange
   expect 0 'run +finished +2/2' "$lano" runs .
   expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
   expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9

@@ -176,7 +176,8 @@ TEST(HostileConfig, LimitsLeaveRoomForConfigs) {
 // Texts with control characters are written so that they can be read again.
 TEST(HostileConfig, WritesWhatItReads) {
   Bound bound, again;
-  bound.name = std::string("a\tb\r\x01\x1f\x7f \"\\ \n", 14);
+  using namespace std::string_literals;
+  bound.name = "a\tb\r\x01\x1f\x7f \"\\ \0\n"s;
   again.schema.load_text(bound.schema.to_toml(), "reading");
   EXPECT_EQ(again.name, bound.name);
 }

@@ -1,6 +1,8 @@
 // The small texts users read, and the description of grids.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "core/error.h"
 #include "core/nearest.h"
 #include "core/progress.h"
@@ -63,9 +65,9 @@ TEST(Threads, CountCanBeSet) {
   const int before = thread_count();
   set_thread_count(3);
   EXPECT_EQ(thread_count(), 3);
+  std::thread([] { EXPECT_EQ(thread_count(), 3); }).join();  // OpenMP's own count would be that of the first thread alone
   set_thread_count(0);
-  EXPECT_EQ(thread_count(), 3);
-  set_thread_count(before);
+  EXPECT_EQ(thread_count(), before);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ SetDescription described(Where where, std::int64_t side, std::int64_t points) {
 
 // As training makes it.
 std::shared_ptr<OperatorModel> made(const std::string& name, LanoConfig sizes, const BaselineConfig& own, Where where, std::int64_t side = kStandardSide,
-                                    std::int64_t points = 972) {
+                                    std::int64_t points = kStandardPoints) {
   const SetDescription set = described(where, side, points);
   if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
   const double step = 1.0 / static_cast<double>(side - 1);
@@ -92,6 +92,30 @@ INSTANTIATE_TEST_SUITE_P(Models, CatalogueFull, ::testing::ValuesIn(large_models
 });
 
 TEST_P(CatalogueFull, ParametersAtTheStandardSizeAndGeometries) { expect_sizes_and_geometries(GetParam()); }
+
+// A * of `lano info --models` is a refusal of three axes, or of points in space, and there is no other.
+TEST_P(Catalogue, WhatItTakesInThreeDimensions) {
+  const ModelInfo* const info = find_model(GetParam());
+  ASSERT_NE(info, nullptr);
+  for (const auto& [mesh, takes] : {std::pair(Shape{16, 16, 16}, info->grid && !info->flat_grids), std::pair(Shape{}, info->points && !info->flat_points)}) {
+    SetDescription set = described(mesh.empty() ? Where::points : Where::mesh, 0, 60);
+    if (!mesh.empty()) set.shape = mesh;
+    set.coordinates = {{"x", "1"}, {"y", "1"}, {"z", "1"}};
+    set.box = {0, 1, 0, 1, 0, 1};
+    LanoConfig sizes;
+    sizes.layers = 2, sizes.heads = 2, sizes.width = 16, sizes.agents = 8;
+    BaselineConfig own;
+    own.modes = 4, own.latent_grid = 16;
+    if (GetParam() != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
+    const LanoShape shape = lano_shape(sizes, set, {}, {});
+    const auto make = [&] { return make_model(GetParam() == "lano" ? to_json(sizes, shape) : to_json(baseline_config(GetParam(), sizes, own), shape), 3); };
+    if (takes) {
+      EXPECT_NO_THROW(make()) << shape_text(mesh);
+    } else {
+      EXPECT_THROW(make(), UsageError) << shape_text(mesh);
+    }
+  }
+}
 
 // The answer of a small model to a fixed batch in training, and its number of parameters.
 std::vector<float> answer(const std::string& name, const LanoConfig& sizes, const BaselineConfig& own, Where where) {

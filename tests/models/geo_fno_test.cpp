@@ -39,6 +39,34 @@ TEST(GeoFno, WorksOnItsGeometries) {
   EXPECT_ERROR_WITH(make_model(to_json(tiny("geo-fno"), shape_of({8}, 0, 1)), 1), "1-dimensional points");
 }
 
+// Phases are turns of the box of the training points, wherever it lies. The encoder, which takes coordinates as they are, is made blind to them.
+TEST(GeoProjection, TakesPointsByTheirPlaceInTheBox) {
+  const torch::NoGradGuard no_grad;
+  for (const char* const name : {"fno", "geo-fno", "f-fno", "u-fno", "u-no", "wmt", "lsm"}) {
+    SCOPED_TRACE(name);
+    LanoShape shape = shape_of({}, 30, 2);
+    const auto answer = [&](const std::vector<double>& box, double scale, double x, double y) {
+      shape.reference_box = box;
+      const auto model = make_model(to_json(tiny(name), shape), 5);
+      model->to(torch::kFloat64);
+      model->eval();
+      model->named_parameters()["encoder1.weight"].narrow(1, 0, 2).zero_();
+      Batch batch = batch_for(shape, 2);
+      batch.coordinates = scale * batch.coordinates.to(torch::kFloat64) + torch::tensor({x, y}, torch::kFloat64);
+      batch.input = batch.input.to(torch::kFloat64);
+      return model->forward(batch);
+    };
+    const torch::Tensor plain = answer({}, 1, 0, 0);
+    EXPECT_TRUE(torch::equal(answer({0, 1, 0, 1}, 1, 0, 0), plain));
+    EXPECT_LT(relative_difference(answer({-39, 1, 3, 43}, 40, -39, 3), plain), 1e-10);
+    EXPECT_GT(relative_difference(answer({}, 40, -39, 3), plain), 1e-8);
+    EXPECT_TRUE(torch::isfinite(answer({0, 1, 3, 3}, 1, 0, 3)).all().item<bool>());  // all points at one height, in training
+  }
+  LanoShape half = shape_of({}, 30, 2);
+  half.reference_box = {0, 1};
+  EXPECT_ERROR_WITH(make_model(to_json(tiny("fno"), half), 5), "two numbers an axis");
+}
+
 // Without deformation, with weights one, and at the points of a grid, the way in is a low-pass filter of the field by plain FFTs.
 TEST(GeoProjection, IsAnOrdinaryTransformOfAGridWithoutDeformation) {
   constexpr std::int64_t kSide = 12, kModes = 3;

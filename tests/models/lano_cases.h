@@ -64,6 +64,7 @@ inline std::vector<Case> cases() {
   vary("line", [](auto& c) { c.agents = 3; }, described(Geometry::grid, {11}, 1, 1, 1));
   vary("space", [](auto& c) { c.agents = 8; }, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
   vary("cloud", [](auto& c) { c.agents = 3; }, described(Geometry::points, {10}, 2, 2, 1));
+  vary("file_order", [](auto& c) { c.agents = 3; c.order = Order::file; }, described(Geometry::points, {10}, 2, 2, 1));
   vary("fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
   auto timed = grid;
   timed.time = {0.5, 0.75, 1.0};

@@ -87,6 +87,26 @@ TEST(OFormer, FrequenciesAreDrawnFromTheSeedAndKept) {
   EXPECT_FALSE(torch::equal(waves(3), waves(4)));
 }
 
+// Angles and waves are those of the box of the training points. The encoder, which takes coordinates as they are, is made blind to them.
+TEST(OFormer, TakesPointsByTheirPlaceInTheBox) {
+  const torch::NoGradGuard no_grad;
+  LanoShape shape = on_cloud(7);
+  const auto answer = [&](const std::vector<double>& box, double scale, double x, double y) {
+    shape.reference_box = box;
+    const auto model = double_model(small_config("oformer"), shape);
+    model->named_parameters()["encoder1.weight"].narrow(1, 0, 2).zero_();
+    Batch batch = batch_of(shape, 2);
+    batch.coordinates = scale * batch.coordinates + torch::tensor({x, y}, torch::kFloat64);
+    return model->forward(batch);
+  };
+  const torch::Tensor plain = answer({}, 1, 0, 0);
+  const double size = plain.abs().max().item<double>();
+  EXPECT_TRUE(torch::equal(answer({0, 1, 0, 1}, 1, 0, 0), plain));
+  EXPECT_LT(largest_difference(answer({-39, 1, 3, 43}, 40, -39, 3), plain), 1e-10 * (1 + size));
+  EXPECT_GT(largest_difference(answer({}, 40, -39, 3), plain), 1e-3 * size);
+  EXPECT_TRUE(torch::isfinite(answer({0, 1, 3, 3}, 1, 0, 3)).all().item<bool>());
+}
+
 TEST(OFormer, HeadsTooNarrowForTheCoordinatesAreRefused) {
   BaselineConfig config = small_config("oformer");
   config.heads = 4;

@@ -40,6 +40,8 @@ struct ParityCase {
   std::set<std::string> unused = {};                                      // tensors of theirs that have no part in the answer
   double tolerance = 1e-4;                                             // relative L2 of output and gradient
   bool training = false;                                               // in training mode, where the file has these numbers too
+  // What is done to the model, its weights theirs, before it answers.
+  std::function<void(OperatorModel&, const Batch&)> prepare = [](OperatorModel&, const Batch&) {};
   // Their tensor in our layout, where it is not the same; by our name.
   std::function<torch::Tensor(const std::string&, const torch::Tensor&)> layout = [](const std::string&, const torch::Tensor& t) { return t; };
 };
@@ -104,6 +106,7 @@ inline void expect_parity(const ParityCase& c) {
   batch.coordinates = as_torch(file.tensors.at("x"));
   batch.input = as_torch(file.tensors.at("fx")).requires_grad_();
   batch.mesh = shape.mesh;
+  c.prepare(*model, batch);
   const torch::Tensor out = model->forward(batch);
   const std::string mode = c.training ? "train_" : "";
   const double output_difference = relative_difference(out.detach(), as_torch(file.tensors.at(mode + "out")));

@@ -1,4 +1,6 @@
 #include "models/multiwavelet_filters.h"
+
+#include "models/baseline_cases.h"
 #include "spectral_cases.h"
 
 namespace lano {
@@ -85,6 +87,30 @@ TEST(MultiwaveletOperator, LeavesLinearFunctionsAlone) {
     const torch::Tensor expected = torch::matmul(batch.coordinates, slopes);
     EXPECT_LT((model->forward(batch).squeeze(-1) - expected).abs().max().item<float>(), 1e-5) << axes << " axes";
   }
+}
+
+// With an encoder that takes zero to zero, zeros of the image are zeros of the fields: 5 x 9 points answer as the corner of 16 x 16.
+TEST(MultiwaveletOperator, PadsBothAxesToOnePowerOfTwo) {
+  const torch::NoGradGuard no_grad;
+  const LanoShape shape = on_mesh({5, 9});
+  const auto model = double_model(tiny("wmt"), shape);
+  for (const char* const bias : {"encoder1.bias", "encoder2.bias"}) model->named_parameters()[bias].zero_();
+  const Batch batch = batch_of(shape, 2);
+  const auto corner_of = [&](std::int64_t side) {
+    const auto filled = [&](const torch::Tensor& fields) {
+      torch::Tensor all = torch::zeros({2, side, side, fields.size(2)}, torch::kFloat64);
+      all.narrow(1, 0, 5).narrow(2, 0, 9).copy_(fields.unflatten(1, {5, 9}));
+      return all.flatten(1, 2);
+    };
+    Batch larger = batch;
+    larger.coordinates = filled(batch.coordinates);
+    larger.input = filled(batch.input);
+    larger.mesh = {side, side};
+    return model->forward(larger).unflatten(1, {side, side}).narrow(1, 0, 5).narrow(2, 0, 9).flatten(1, 2);
+  };
+  const torch::Tensor out = model->forward(batch);
+  EXPECT_LT(relative_difference(out, corner_of(16)), 1e-10);
+  EXPECT_GT(relative_difference(out, corner_of(32)), 1e-6);
 }
 
 TEST(MultiwaveletOperator, WorksOnItsGeometries) { expect_works_everywhere("wmt"); }

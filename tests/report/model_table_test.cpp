@@ -16,8 +16,9 @@ ModelTable sample() {
   t.about = {"Budget: 2 minutes."};
   t.cells.resize(6);
   t.cells[0].reason = "refused: a <grid> expected";
+  t.cells[0].asked = 1;
   t.cells[2] = {0.02, ModelCell::kNone, 1, 1000, 300'000'000, 12, 9.5, 114, ""};
-  t.cells[4] = {0.01, 0.002, 2, 2345678, 250'000'000, 0.62, 170, 110, ""};
+  t.cells[4] = {0.01, 0.002, 2, 2345678, 250'000'000, 0.62, 170, 110, "", 2};
   t.cells[1] = {0.03, ModelCell::kNone, 1, 10, 1'000'000, 3, 1, 3, ""};
   t.cells[5] = {0.06, ModelCell::kNone, 1, 10, 1'000'000, 3, 1, 3, ""};
   return t;
@@ -52,11 +53,29 @@ TEST(ModelTable, Markdown) {
   EXPECT_FALSE(holds(text, "| Transolver | / |")) << text;  // not asked for on darcy: no row there
 }
 
+// LANO is ahead by the one seed that did not diverge: shown, but neither best nor promoted.
+TEST(ModelTable, AMeanOverPartOfTheSeedsHasNoRank) {
+  ModelTable t = sample();
+  t.cells[4].seeds = 1;
+  t.cells[4].asked = 3;
+  t.cells[4].deviation = ModelCell::kNone;
+  t.cells[4].reason = "diverged: NaN in step 3";
+  EXPECT_EQ(best_two(t, 0), std::pair(std::size_t{1}, std::size_t{3}));
+  EXPECT_EQ(runner_up(t, 0), 1u);
+  EXPECT_TRUE(std::isnan(promotion(t, 0)));
+  const std::string text = model_table_markdown(t);
+  EXPECT_TRUE(holds(text, "| LANO | transformer | 1.00 (1 of 3 seeds) | <ins>6.00</ins> |\n")) << text;
+  EXPECT_TRUE(holds(text, "| Transolver | transformer | **2.00** |  |\n")) << text;
+  EXPECT_TRUE(holds(text, "Seeds without a number:\n\n- FNO on elasticity: refused: a <grid> expected\n- LANO on elasticity: diverged")) << text;
+  EXPECT_TRUE(holds(model_table_csv(t), "elasticity,lano,0.01,,1,3,2345678,170,0.62,110,250000000,,\"diverged: NaN in step 3\"\n")) << model_table_csv(t);
+  EXPECT_TRUE(holds(render_model_table(t, {}, "lano"), "<h2>Seeds without a number</h2>"));
+}
+
 TEST(ModelTable, Csv) {
   const std::string text = model_table_csv(sample());
-  EXPECT_TRUE(holds(text, "elasticity,lano,0.01,0.002,2,2345678,170,0.62,110,250000000,1,\n")) << text;
-  EXPECT_TRUE(holds(text, "elasticity,fno,,,0,0,,0,,0,,\"refused: a <grid> expected\"\n")) << text;
-  EXPECT_TRUE(holds(text, "darcy,relative promotion,-1,,,,,,,,,\n")) << text;
+  EXPECT_TRUE(holds(text, "elasticity,lano,0.01,0.002,2,2,2345678,170,0.62,110,250000000,1,\n")) << text;
+  EXPECT_TRUE(holds(text, "elasticity,fno,,,0,1,0,,0,,0,,\"refused: a <grid> expected\"\n")) << text;
+  EXPECT_TRUE(holds(text, "darcy,relative promotion,-1,,,,,,,,,,\n")) << text;
   EXPECT_FALSE(holds(text, "darcy,transolver")) << text;
   const std::string header = text.substr(0, text.find('\n'));
   std::size_t from = 0;

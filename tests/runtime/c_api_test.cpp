@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -92,6 +94,14 @@ TEST(CApi, EveryMistakeIsAStatusAndASentence) {
   lano_call call{};
   call.axes = 4;
   EXPECT_EQ(lano_predict_call(m.op, 81, nullptr, values.data(), values.data(), &call), LANO_MISUSED);
+  for (const std::array<int64_t, 2> mesh : {std::array<int64_t, 2>{-9, -9}, {INT64_MAX, 2}, {0, 81}, {81, 0}}) {
+    call = {};
+    call.axes = 2;
+    call.mesh[0] = mesh[0];
+    call.mesh[1] = mesh[1];
+    EXPECT_EQ(lano_predict_call(m.op, 81, nullptr, values.data(), values.data(), &call), LANO_FAILED) << mesh[0];
+    EXPECT_NE(std::strstr(lano_message(), "a mesh of 2 axes"), nullptr) << lano_message();
+  }
   EXPECT_EQ(lano_use_agents(m.op, 0, nullptr), LANO_MISUSED);
   lano_free(nullptr);
   // Another thread has a message of its own.

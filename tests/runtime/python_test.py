@@ -28,9 +28,13 @@ for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181, (8, 2): 0.0
 grid = op.coordinates.reshape(9, 9, 2)
 assert np.array_equal(op.predict(grid, a), u)
 assert np.array_equal(op.predict(op.coordinates, a.reshape(81, 1)).ravel(), u.ravel())
-assert np.array_equal(op.predict(grid[:, ::-1][:, ::-1], a), u)  # a view that is not contiguous
+for view in (np.asfortranarray(grid), np.repeat(grid, 2, 1)[:, ::2]):  # not contiguous in C's order
+    assert not view.flags.c_contiguous
+    assert np.array_equal(op.predict(view, np.asfortranarray(a)), u)
 raises(lano.Error, "expected", lambda: op.predict(grid[:5], a))
 raises(lano.Error, "2 channels", lambda: op.predict(np.zeros((9, 9, 3)), a))
+raises(lano.Error, "at points of shape [9, 9]", lambda: op.predict(grid, np.zeros((3, 27))))
+raises(lano.Error, "no state", lambda: op.predict(grid, a, state=a))
 raises(lano.Error, "nothing at that path", lambda: lano.load("/nowhere"))
 raises(TypeError, "incompatible", lambda: op.predict(grid, "text"))
 assert issubclass(lano.Error, RuntimeError)
@@ -39,6 +43,15 @@ assert np.allclose(prepared.decode(grid, a), u, rtol=0, atol=1e-7)
 zoom = prepared.decode(np.array([[0.5, 0.5], [0.51, 0.48]]), np.array([a[4, 4], a[4, 4]]))
 assert zoom.shape == (2, 1) and abs(zoom[0, 0] - u[4, 4, 0]) < 1e-7
 raises(lano.Error, "within the prepared grid", lambda: prepared.decode(np.array([[9.0, 0.5]]), np.array([3.0])))
+# The interpreter goes on while one thread computes.
+fine = np.stack(np.meshgrid(*[np.linspace(0, 1, 600)] * 2, indexing="ij"), -1)
+inputs = np.full((600, 600), 3.0)
+computing = threading.Thread(target=lambda: op.predict(fine, inputs))
+computing.start()
+steps = 0
+while computing.is_alive():
+    steps += 1
+assert steps > 10000, steps
 results = [None] * 4
 
 

@@ -161,6 +161,48 @@ TEST(BaselineConfigs, WhatOnlyALanoHasIsRefusedWhereItMustAct) {
   EXPECT_ERROR_WITH(register_model("lano", make_normed), "a new name");
 }
 
+TEST(BaselineConfigs, OnlyHeadsThatAreReadMustDivideTheWidth) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.lano.width = 20;
+  config.lano.heads = 8;
+  config.baseline.modes = 4;
+  config.epochs = 1;
+  config.model = "fno";
+  config.lano.agents = 0;  // of a LANO
+  train(config, scratch / "fno");
+  EXPECT_EQ(load_trained_model(scratch / "fno/model.safetensors").file.architecture.at("width"), 20);
+  config.lano.agents = 9;
+  for (const char* const name : {"wmt", "u-fno", "geo-fno", "u-no", "f-fno", "deeponet", "ano"}) {
+    config.model = name;
+    EXPECT_NO_THROW(check_train_config(config)) << name;
+  }
+  for (const char* const name : {"lano", "transolver", "lsm", "mine"}) {
+    config.model = name;
+    EXPECT_ERROR_WITH(check_train_config(config), "model.width to be a multiple of model.heads, found 20 and 8");
+  }
+}
+
+// Waves in space are of the box of the points as the network sees them (here about -1.6 to 1.6): the file carries it.
+TEST(BaselineBoxes, AreThoseOfTheTrainingPoints) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 2));
+  config.coordinates = Scaling::channel;
+  config.epochs = 1;
+  config.baseline.modes = 3;
+  config.baseline.latent_grid = 16;
+  for (const char* const model : {"geo-fno", "oformer"}) {
+    config.model = model;
+    train(config, scratch / model);
+    const ModelFile file = load_trained_model(scratch / model / "model.safetensors").file;
+    std::vector<float> seen(file.coordinates.size());
+    file.normaliser.coordinates.encode(file.coordinates, seen);
+    const std::vector<double> box = bounds(seen, 2);
+    EXPECT_LT(box[0], -1);
+    EXPECT_EQ(file.architecture.at("reference_box").get<std::vector<double>>(), box) << model;
+  }
+}
+
 TEST(EpochSamples, AnEpochOfFewerSamplesDrawsThemAnew) {
   test::Scratch scratch;
   TrainConfig config = tiny(darcy(scratch, 16, 2));  // 12 training samples

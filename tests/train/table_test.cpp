@@ -5,12 +5,14 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/atomic_file.h"
-#include "scratch.h"
+#include "core/threads.h"
 #include "train/pair_run.h"
 #include "train/recipes.h"
+#include "train/tiny_runs.h"
 
 namespace lano {
 namespace {
@@ -45,6 +47,50 @@ TEST(Budget, FewEpochsShareTheSamples) {
   EXPECT_EQ(one.epoch_samples, 4);
 }
 
+// A whole epoch would be 40 samples; the runs had 10 a time, and a look at the validation split behind each.
+TEST(Budget, TimeAnEpochHasOneLookAtTheValidationSplit) {
+  Pair pair;
+  pair.items = 40, pair.epoch_samples = 10, pair.epochs = 5;
+  pair.step_seconds = 0.5, pair.validation_seconds = 1;
+  PairSeed seed;
+  seed.state = "finished", seed.epochs = 5, seed.training_seconds = 5 * (2 + 1);  // 2 s of steps, 1 s of validation
+  pair.seeds = {seed};
+  EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 4 * 2 + 1);
+  pair.epoch_samples = 0;  // whole ones
+  EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 3);
+  pair.validation_seconds = 20, pair.seeds[0].training_seconds = 1;  // a pace that was measured too slow
+  EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 20);
+  pair.validation_seconds = 0;
+  EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 0.5);
+}
+
+TEST(Budget, ThePaceIsThatOfTheStepsBehindTheFirst) {
+  const Pace usual = pace_of({{9, 5}, {1, 3}, {4, 6}}, 7);
+  EXPECT_DOUBLE_EQ(usual.step_seconds, 2);
+  EXPECT_DOUBLE_EQ(usual.validation_seconds, 3);
+  const Pace long_epoch = pace_of({{9, 5}, {1, 3}, {}}, 7);
+  EXPECT_DOUBLE_EQ(long_epoch.step_seconds, 2);
+  EXPECT_DOUBLE_EQ(long_epoch.validation_seconds, 14);
+  const Pace one_step_an_epoch = pace_of({{9, 5}, {}, {1, 2}}, 7);
+  EXPECT_DOUBLE_EQ(one_step_an_epoch.step_seconds, 1.5);
+  EXPECT_DOUBLE_EQ(one_step_an_epoch.validation_seconds, 0);
+  EXPECT_DOUBLE_EQ(pace_of({{9, 5}, {}, {}}, 0).step_seconds, 5);
+  EXPECT_DOUBLE_EQ(pace_of({{9}, {}, {}}, 1).step_seconds, 0);
+}
+
+// The features of an ONO overflow in the forward pass of the second step, before there is a loss.
+TEST(PairRun, AForwardPassThatIsNotFiniteIsADivergence) {
+  test::Scratch scratch;
+  TrainConfig config = test::tiny(test::darcy(scratch, 8, 2));
+  config.model = "ono";
+  config.schedule.kind = ScheduleKind::constant;
+  config.schedule.learning_rate = 1e30;
+  run_pair_child(config, scratch / "run", scratch / "result.json", 0);
+  const json result = json::parse(read_file(scratch / "result.json", "reading"));
+  EXPECT_EQ(result.at("state"), "diverged") << result.dump();
+  EXPECT_NE(result.at("sentence").get<std::string>().find("features of an ONO"), std::string::npos) << result.dump();
+}
+
 // Answers as the training program would: by the model's name in the recipe it succeeds, is refused, diverges or dies.
 void write_program(const fs::path& path) {
   std::ofstream(path) << R"sh(#!/bin/bash
@@ -70,7 +116,7 @@ class TableRun : public ::testing::Test {
   TableRun() {
     write_program(scratch_ / "program");
     ::setenv("LANO_TEST_LOG", log().c_str(), 1);
-    std::ofstream(scratch_ / "darcy.h5") << "a set";
+    test::darcy(scratch_, 4, 1);
     plan_.preset = "smoke";
     plan_.benchmarks = {"darcy"};
     plan_.minutes = 0.5;
@@ -122,8 +168,9 @@ TEST_F(TableRun, ACrashOrARefusalIsOneCellAndTheTableGoesOn) {
   EXPECT_EQ(recipe.epoch_samples, expected.epoch_samples);
   EXPECT_EQ(recipe.model, "transolver");
   EXPECT_EQ(recipe.baseline.slices, 8);
-  // 8 s for 4 epochs of part of the samples.
-  EXPECT_NEAR(good.epoch_seconds(), 8.0 / 4 * 40 / static_cast<double>(recipe.epoch_samples), 1e-9);
+  // 8 s for 4 epochs of part of the samples, with a second of validation each.
+  EXPECT_EQ(good.validation_seconds, 1);
+  EXPECT_NEAR(good.epoch_seconds(), (8.0 / 4 - 1) * 40 / static_cast<double>(recipe.epoch_samples) + 1, 1e-9);
 }
 
 TEST_F(TableRun, WhatIsSettledIsNotDoneAgain) {
@@ -153,6 +200,22 @@ TEST_F(TableRun, AnotherPlanOrRecipeIsRefusedBeforeAnythingIsTrained) {
   EXPECT_TRUE(calls().empty());
   plan_.benchmarks = {"elasticity"};
   EXPECT_ERROR_WITH(run({"lano"}), "elasticity.h5', found none");
+}
+
+TEST_F(TableRun, AnotherSetOrNumberOfThreadsIsRefused) {
+  run({"transolver"});
+  const Pair begun = read_table(out()).at(0);
+  EXPECT_EQ(begun.threads, thread_count());  // --threads 0
+  EXPECT_EQ(begun.set, fmt::format("{:016x}", DatasetReader(scratch_ / "darcy.h5").hash()));
+  plan_.threads = thread_count() + 1;
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}), fmt::format("expected --threads {}, with which transolver on darcy was trained", thread_count()));
+  plan_.threads = thread_count();
+  run({"transolver"});
+  EXPECT_TRUE(calls().empty());
+  test::darcy(scratch_, 5, 1);  // under the same name
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "expected the darcy set that transolver was trained on, found another");
+  EXPECT_TRUE(calls().empty());
+  EXPECT_FALSE(fs::exists(pair_folder(out(), "darcy", "lano")));
 }
 
 }  // namespace
