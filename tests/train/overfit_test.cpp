@@ -29,7 +29,7 @@ TrainConfig by_heart(const std::string& model, const std::filesystem::path& data
   };
   static const std::map<std::string, Way> kWays{{"u-fno", {16, 400}}, {"u-no", {16, 400}}, {"lsm", {16, 400}}, {"oformer", {32, 1600}}, {"factformer", {32, 1600}},
                                                 {"ono", {32, 2400}}, {"deeponet", {64, 8000}}, {"ano", {64, 10000}}, {"galerkin", {32, 4000, 1e-3}},
-                                                {"gnot", {64, 3200, 1e-3}}, {"softmax", {32, 1600, 1e-3}}};
+                                                {"gnot", {64, 3200, 1e-3}}, {"softmax", {32, 2000, 1e-3}}};
   const auto found = kWays.find(model);
   const Way way = found == kWays.end() ? Way{} : found->second;
   TrainConfig config;
