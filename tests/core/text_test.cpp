@@ -1,6 +1,7 @@
 // The small texts users read, and the description of grids.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 
 #include "core/error.h"
@@ -59,6 +60,13 @@ TEST(Grid, UniformSpacingIsRecognised) {
   auto falling = uniform;
   for (std::size_t i = 0; i < falling.size(); i += 2) falling[i] = 1 - falling[i];
   EXPECT_FALSE(uniform_grid_spacing(shape, falling, nullptr));
+  for (const float wrong : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    for (std::size_t i = 0; i < uniform.size(); ++i) {
+      auto damaged = uniform;
+      damaged[i] = wrong;
+      EXPECT_FALSE(uniform_grid_spacing(shape, damaged, nullptr)) << i;
+    }
+  }
 }
 
 TEST(Threads, CountCanBeSet) {
