@@ -11,9 +11,10 @@
 #include "core/resident_memory.h"
 #include "core/threads.h"
 #include "models/operator_model.h"
+#include "models/flat_parameters.h"
+#include "models/torch_loss.h"
 #include "train/adamw.h"
-#include "train/flat_parameters.h"
-#include "train/loss.h"
+#include "train/lano_trainable.h"
 
 namespace lano::bench {
 namespace {
@@ -36,7 +37,7 @@ class CostProblem {
     if (c.model != "lano") sizes.pool = Pool::sequence;
     const double step = 1.0 / static_cast<double>(c.side - 1);
     const LanoShape shape = lano_shape(sizes, set, {step, step}, {0, 0});
-    model_ = make_model(c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape), 1);
+    const nlohmann::json architecture = c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape);
     torch::manual_seed(1);
     const std::int64_t n = c.side * c.side;
     const torch::Tensor line = torch::linspace(0, 1, c.side);
@@ -46,6 +47,15 @@ class CostProblem {
     batch_.spacing = {step, step};
     batch_.origin = {0, 0};
     truth_ = torch::randn({1, n, 1});
+    if (c.model == "lano") {
+      const auto plain = [](const torch::Tensor& x) { return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel()); };
+      lesson_.batch = {{n}, false, false, plain(batch_.coordinates), plain(batch_.input), batch_.mesh, batch_.spacing, batch_.origin, {}};
+      lesson_.truth = {plain(truth_)};
+      lano_ = std::make_unique<LanoTrainable>(architecture, TrainConfig{}, Objective{ChannelMap::identity(1), {}, {}});
+      if (work_ == Work::step) optimiser_ = std::make_unique<Adamw>(lano_->values().size(), AdamwConfig{});
+      return;
+    }
+    model_ = make_model(architecture, 1);
     model_->train(work_ == Work::step);
     if (work_ == Work::forward) return;
     flat_ = std::make_unique<FlatParameters>(*model_);
@@ -53,6 +63,16 @@ class CostProblem {
   }
 
   void run() {
+    if (lano_ != nullptr && work_ == Work::forward) {
+      lano_->pass(lesson_.batch, {}, {});
+      return;
+    }
+    if (lano_ != nullptr) {
+      lano_->learn(lesson_);
+      clip_gradients(lano_->gradients(), 0.1);
+      optimiser_->step(lano_->values(), lano_->gradients(), 0.0, 0.9);
+      return;
+    }
     if (work_ == Work::forward) {
       const torch::NoGradGuard no_grad;
       model_->forward(batch_);
@@ -66,6 +86,8 @@ class CostProblem {
 
  private:
   Work work_;
+  std::unique_ptr<LanoTrainable> lano_;  // by the fused engine; null for other models
+  Lesson lesson_;
   std::shared_ptr<OperatorModel> model_;
   Batch batch_;
   torch::Tensor truth_;

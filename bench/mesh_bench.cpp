@@ -8,7 +8,7 @@
 #include "core/resident_memory.h"
 #include "models/operator_model.h"
 #include "runtime/operator.h"
-#include "train/flat_parameters.h"
+#include "models/flat_parameters.h"
 
 namespace lano::bench {
 

@@ -21,8 +21,9 @@
 #include "kernels/tile_kernels.h"
 #include "runtime/onnx/export.h"
 #include "runtime/operator.h"
-#include "train/flat_parameters.h"
-#include "train/trained_model.h"
+#include "evaluate/prediction.h"
+#include "models/flat_parameters.h"
+#include "models/torch_predictor.h"
 
 namespace lano::bench {
 namespace {
@@ -130,8 +131,8 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
 
   set_thread_count(c.threads);
   const Operator op = Operator::load(at("model.safetensors"));
-  TrainedModel trained = load_trained_model(at("model.safetensors"));
-  trained.model->use_engine(Engine::composite);
+  const auto trained = load_torch_predictor(at("model.safetensors"));
+  const SetDescription set = op.set();
   samples.coordinates = op.coordinates();
   std::unique_ptr<OnnxruntimePeer> peer;
   if (!c.onnxruntime.empty()) {
@@ -142,7 +143,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
   std::vector<float> output(static_cast<std::size_t>(samples.points));
   const auto runtime = [&] { op.predict(samples.coordinates, samples.input, output); };
   Prediction predicted;
-  const auto composite = [&] { predicted = predict(*trained.model, trained.file.normaliser, trained.file.set, samples, 1); };
+  const auto composite = [&] { predicted = predict(*trained, set, samples); };
   runtime();
   composite();
   double apart = difference(output, predicted.values);

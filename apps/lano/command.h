@@ -1,21 +1,48 @@
-// The subcommands of `lano`: each registers its options and what to run. Torch-free; words that need LibTorch are handed
-// to the program lano-train beside this one.
+// The subcommands of `lano`: each registers its options and what to run. All but bench are torch-free; models that need
+// LibTorch are handed, with the same arguments, to the program lano-torch beside this one, which has the same commands.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
 
 namespace lano::cli {
 
+// What differs between the two programs.
+struct Program {
+  std::function<void(int)> use_threads;                         // 0: OMP_NUM_THREADS or all cores
+  std::function<void()> hand_over;                              // to lano-torch; empty in that program
+  std::function<void(const std::string& device)> use_device{};  // of LibTorch; where it is empty there is the CPU alone
+
+  // Work that only LibTorch does leaves this process here.
+  void need_torch(bool needed) const {
+    if (needed && hand_over) hand_over();
+  }
+};
+
+void add_eval(CLI::App& app, const Program& program);
+void add_experiment(CLI::App& app, const Program& program);
 void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);
-void add_predict(CLI::App& app, int argc, char** argv);  // arguments of the program, for lano-train
+void add_pair(CLI::App& app, const Program& program);          // hidden: a child process of the table
+void add_predict(CLI::App& app, const Program& program);
 void add_report(CLI::App& app);
 void add_runs(CLI::App& app);
+void add_table(CLI::App& experiment, const Program& program);  // a subcommand of `lano experiment`
+void add_train(CLI::App& app, const Program& program);
+void add_tune(CLI::App& app, const Program& program);
 
-// Runs lano-train with the same arguments; returns only where it cannot be started.
-[[noreturn]] void hand_to_lano_train(int argc, char** argv);
-bool is_for_lano_train(std::string_view word);
+// Every command that trains or uses a model.
+void add_model_commands(CLI::App& app, const Program& program);
+
+// Adds --device; "cpu" by default.
+void add_device_option(CLI::App* command, std::string& device);
+// Hands over, or tells LibTorch, where it is not the CPU.
+void choose_device(const Program& program, const std::string& device);
+
+// Replaces this process by lano-torch with the same arguments; ends with a sentence where it cannot be started.
+[[noreturn]] void hand_to_lano_torch(char** argv);
 
 }  // namespace lano::cli

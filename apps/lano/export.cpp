@@ -14,7 +14,7 @@
 namespace lano::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string model, out, mesh, coordinates;
   std::int64_t agents = 0;
   bool force = false;
@@ -36,7 +36,7 @@ Shape parse_mesh(const std::string& text) {
   return mesh;
 }
 
-void run(const Options& o) {
+void run_export(const ExportOptions& o) {
   if (!o.out.ends_with(".onnx")) fail_usage("exporting a model", "--onnx FILE ending in .onnx", fmt::format("'{}'", o.out));
   refuse_to_overwrite(o.out, o.force);
   onnx::ExportOptions options{parse_mesh(o.mesh), {}, o.agents};
@@ -59,7 +59,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_export(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "write a model for other runtimes: ONNX, physical values in and out");
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--onnx", o->out, "the file to write")->required();
@@ -70,7 +70,7 @@ void add_export(CLI::App& app) {
   command->footer(
       "Example: lano export runs/darcy/model.safetensors --onnx darcy.onnx\n"
       "The batch is free; the number of points is free for clouds and fixed on grids and meshes (docs/runtime.md).");
-  command->callback([o] { run(*o); });
+  command->callback([o] { run_export(*o); });
 }
 
 }  // namespace lano::cli

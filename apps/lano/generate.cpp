@@ -23,7 +23,7 @@
 namespace lano::cli {
 namespace {
 
-struct Options {
+struct GenerateOptions {
   std::string benchmark, out, medium = "two-values", preset;
   std::optional<std::int64_t> train, test, resolution, stride, frames;  // default: the preset's
   std::int64_t seed = 0;
@@ -41,10 +41,10 @@ struct Sizes {
 struct Benchmark {
   std::string_view name, options;
   Sizes paper, smoke;
-  std::unique_ptr<Problem> (*make)(const Options& o, bool smoke);
+  std::unique_ptr<Problem> (*make)(const GenerateOptions& o, bool smoke);
 };
 
-std::unique_ptr<Problem> make_darcy(const Options& o, bool smoke) {
+std::unique_ptr<Problem> make_darcy(const GenerateOptions& o, bool smoke) {
   DarcyConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   c.resolution = o.resolution.value_or(smoke ? 85 : c.resolution);
@@ -53,7 +53,7 @@ std::unique_ptr<Problem> make_darcy(const Options& o, bool smoke) {
   return std::make_unique<DarcyProblem>(c);
 }
 
-std::unique_ptr<Problem> make_burgers(const Options& o, bool) {
+std::unique_ptr<Problem> make_burgers(const GenerateOptions& o, bool) {
   BurgersConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   c.resolution = o.resolution.value_or(c.resolution);
@@ -62,33 +62,33 @@ std::unique_ptr<Problem> make_burgers(const Options& o, bool) {
   return std::make_unique<BurgersProblem>(c);
 }
 
-std::unique_ptr<Problem> make_elasticity(const Options& o, bool) {
+std::unique_ptr<Problem> make_elasticity(const GenerateOptions& o, bool) {
   ElasticityConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   return std::make_unique<ElasticityProblem>(c);
 }
 
 // A mesh kept at every --stride-th point.
-std::unique_ptr<Problem> strided(std::unique_ptr<Problem> problem, const Options& o) {
+std::unique_ptr<Problem> strided(std::unique_ptr<Problem> problem, const GenerateOptions& o) {
   if (!o.stride) return problem;
   return std::make_unique<StridedProblem>(std::move(problem), *o.stride);
 }
 
-std::unique_ptr<Problem> make_pipe(const Options& o, bool smoke) {
+std::unique_ptr<Problem> make_pipe(const GenerateOptions& o, bool smoke) {
   PipeConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   if (smoke) c.elements = 16;
   return strided(std::make_unique<PipeProblem>(c), o);
 }
 
-std::unique_ptr<Problem> make_airfoil(const Options& o, bool smoke) {
+std::unique_ptr<Problem> make_airfoil(const GenerateOptions& o, bool smoke) {
   AirfoilConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   if (smoke) c.mesh.wake_cells = 25, c.mesh.side_cells = 30, c.mesh.radial_cells = 25;
   return strided(std::make_unique<AirfoilProblem>(c), o);
 }
 
-std::unique_ptr<Problem> make_plasticity(const Options& o, bool smoke) {
+std::unique_ptr<Problem> make_plasticity(const GenerateOptions& o, bool smoke) {
   PlasticityConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
   if (smoke) {
@@ -107,7 +107,7 @@ const std::array kBenchmarks{
     Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
 };
 
-void check_options(const Benchmark& b, const Options& o) {
+void check_options(const Benchmark& b, const GenerateOptions& o) {
   const auto only = [&](bool given, const char* option) {
     if (given && b.options.find(option) == std::string_view::npos) {
       fail_usage(fmt::format("generating {}", b.name), fmt::format("no --{}: the benchmark fixes it", option), "one");
@@ -119,7 +119,7 @@ void check_options(const Benchmark& b, const Options& o) {
   only(o.medium != "two-values", "medium");
 }
 
-void generate(const Benchmark& b, const Options& o, const std::string& out) {
+void generate(const Benchmark& b, const GenerateOptions& o, const std::string& out) {
   const bool smoke = o.preset == "smoke";
   const Sizes sizes = smoke ? b.smoke : b.paper;
   const std::int64_t train = o.train.value_or(sizes.train), test = o.test.value_or(sizes.test);
@@ -133,7 +133,7 @@ void generate(const Benchmark& b, const Options& o, const std::string& out) {
   if (made.redrawn > 0) fmt::print("{} draws did not converge and were drawn again\n", made.redrawn);
 }
 
-void run(const Options& o) {
+void run_generate(const GenerateOptions& o) {
   set_thread_count(o.threads);
   if (o.benchmark == "all") {
     const std::filesystem::path folder(o.out.empty() ? "." : o.out);
@@ -163,7 +163,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand("generate", "make a benchmark's data set with its own solver, on every core");
   std::string names;
   for (const Benchmark& b : kBenchmarks) names += fmt::format("{}, ", b.name);
@@ -182,7 +182,7 @@ void add_generate(CLI::App& app) {
   command->add_flag("--force", options->force, "replace an existing file");
   command->footer("A generation that was stopped goes on when the same command is given again: finished samples wait in OUT.samples.\n"
                   "Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_generate(*options); });
 }
 
 }  // namespace lano::cli

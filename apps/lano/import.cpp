@@ -11,7 +11,7 @@
 namespace lano::cli {
 namespace {
 
-struct Options {
+struct ImportOptions {
   NumpyImport import;
   BenchmarkImport benchmark;
   std::vector<std::string> train, test;  // files, or with --benchmark a number of samples each
@@ -34,7 +34,7 @@ std::optional<std::int64_t> sample_count(const char* option, const std::vector<s
   return count;
 }
 
-std::int64_t run_benchmark(const Options& o) {
+std::int64_t run_benchmark(const ImportOptions& o) {
   if (!o.import.output.empty() || !o.import.input.empty() || !o.import.coords.empty()) {
     fail_usage("importing a benchmark", "--benchmark alone: it knows its arrays", "--input, --output or --coords as well");
   }
@@ -46,7 +46,7 @@ std::int64_t run_benchmark(const Options& o) {
   return import_benchmark(import, o.out);
 }
 
-std::int64_t run_arrays(const Options& o) {
+std::int64_t run_arrays(const ImportOptions& o) {
   if (!o.from.empty() || o.benchmark.stride || o.benchmark.time_stride) {
     fail_usage("importing arrays", "--benchmark with --from, --stride and --time-stride", "none",
                fmt::format("the benchmarks are {}", fmt::join(importable_benchmarks(), ", ")));
@@ -60,7 +60,7 @@ std::int64_t run_arrays(const Options& o) {
 }  // namespace
 
 void add_import(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ImportOptions>();
   CLI::App* command =
       app.add_subcommand("import", "make a dataset file from your own arrays (NumPy, MATLAB, HDF5) or public benchmark files");
   command->add_option("--benchmark", o->benchmark.benchmark,

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "command.h"
 #include "core/atomic_file.h"
+#include "core/child_process.h"
 #include "core/error.h"
 #include "core/model_catalogue.h"
 #include "core/threads.h"
@@ -107,33 +106,27 @@ void print_system() {
   std::string available;
   for (const kernels::Simd simd : kernels::available_simd()) available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
   fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", kernels::kernels().name, available);
-  const auto self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string program = (self.parent_path() / "lano-train").string();
+  const auto program = program_folder() / "lano-torch";
   if (!std::filesystem::exists(program)) {
-    fmt::print("training     not built (LibTorch)\n");
+    fmt::print("LibTorch     not built in: LANO trains and predicts, the operators of the comparison do not\n");
     return;
   }
   std::fflush(stdout);
-  if (const pid_t child = ::fork(); child == 0) {
-    ::execl(program.c_str(), "lano-train", "system", static_cast<char*>(nullptr));
-    ::_exit(127);
-  } else {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (status != 0) throw Error("asking lano-train: expected its system report, found a failure; see the lines above");
+  if (!run_child(program, {"system"}).good()) {
+    throw Error("asking lano-torch: expected its system report, found a failure; see the lines above");
   }
 }
 
 }  // namespace
 
 void add_info(CLI::App& app) {
-  struct Options {
+  struct InfoOptions {
     std::string file;
     bool system = false, models = false, draw = false;
     std::string plot;
     std::vector<std::int64_t> samples;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
   command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
   command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");

@@ -1,5 +1,7 @@
 #include "prediction_files.h"
 
+#include "command.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -181,6 +183,7 @@ CLI::App* add_predict_word(CLI::App& app, const std::shared_ptr<PredictOptions>&
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");
   command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
+  add_device_option(command, o->device);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
       "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --split test --out prediction.h5\n"

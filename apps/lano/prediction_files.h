@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/prediction.h"
+#include "evaluate/prediction.h"
 #include "runtime/model_file.h"
 
 namespace lano::cli {
@@ -16,7 +16,7 @@ struct PredictOptions {
   std::vector<std::int64_t> samples;
   bool force = false;
   int threads = 0;
-  std::string engine = "fused";
+  std::string engine = "fused", device = "cpu";
   std::int64_t agents = 0, steps = 0;
 };
 

@@ -126,7 +126,7 @@ void report_several(const std::vector<fs::path>& folders, const fs::path& target
   write_page(target, render_comparison(content));
 }
 
-void run(const std::vector<std::string>& names, const std::string& out) {
+void run_report(const std::vector<std::string>& names, const std::string& out) {
   std::vector<fs::path> folders(names.begin(), names.end());
   for (const fs::path& folder : folders) {
     if (!fs::is_directory(folder) || (folders.size() > 1 && !is_run_folder(folder) && !is_seed_group(folder))) {
@@ -154,18 +154,18 @@ void write_picture(const std::vector<std::string>& names, const std::string& pat
 }  // namespace
 
 void add_report(CLI::App& app) {
-  struct Options {
+  struct ReportOptions {
     std::vector<std::string> folders;
     std::string out, picture;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run, or compare several");
   command->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")->required();
   command->add_option("--out", options->out, "the page to write; default RUN/report/index.html, of several runs report.html");
   command->footer("Example: lano report runs/darcy\n         lano report runs/wide runs/deep --out comparison.html");
   command->add_option("--picture", options->picture, "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
   command->callback([options] {
-    run(options->folders, options->out);
+    run_report(options->folders, options->out);
     if (!options->picture.empty()) write_picture(options->folders, options->picture);
   });
 }

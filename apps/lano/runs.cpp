@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostKeys = 6;
 
-struct Options {
+struct RunsOptions {
   std::vector<std::string> folders{"runs"};
   std::string sort = "name";
   bool csv = false;
@@ -26,7 +26,7 @@ RunOrder order_of(const std::string& word) {
              fmt::format("did you mean '{}'?", nearest(word, {"name", "validation", "test", "time"})));
 }
 
-void run(const Options& options) {
+void run_runs(const RunsOptions& options) {
   const RunOrder order = order_of(options.sort);
   std::vector<std::filesystem::path> folders;
   for (const std::string& folder : options.folders) {
@@ -65,14 +65,14 @@ void run(const Options& options) {
 }  // namespace
 
 void add_runs(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   CLI::App* command = app.add_subcommand("runs", "list runs: state, errors, and the config keys that differ");
   command->add_option("folders", options->folders, "folders to look in; default runs");
   command->add_option("--sort", options->sort, "name, validation, test or time; the least first");
   command->add_flag("--csv", options->csv, "print CSV");
   command->add_option("--keys", options->keys, "config keys to show, as a.b,c.d; default those that differ, at most 6")->delimiter(',');
   command->footer("Example: lano runs runs/darcy --sort validation --keys schedule.learning_rate,model.width");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_runs(*options); });
 }
 
 }  // namespace lano::cli

@@ -1,5 +1,12 @@
 #include "core/model_catalogue.h"
 
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "core/error.h"
+#include "core/nearest.h"
+
 #include <algorithm>
 
 namespace lano {
@@ -64,6 +71,17 @@ bool reads_key(const ModelInfo& model, std::string_view key) {
     from = end + 1;
   }
   return false;
+}
+
+void fail_without_torch(std::string_view doing, std::string_view name) {
+  if (find_model(name) == nullptr) {
+    std::vector<std::string> names;
+    for (const ModelInfo& model : model_catalogue()) names.emplace_back(model.name);
+    fail_usage(doing, fmt::format("one of: {}", fmt::join(names, ", ")), fmt::format("'{}'", name),
+               fmt::format("did you mean '{}'?", nearest(std::string(name), names)));
+  }
+  fail(doing, "a LANO by the fused engine, as LibTorch is not built in",
+       name == "lano" ? "the composite engine" : fmt::format("'{}'", name), kTorchAdvice);
 }
 
 }  // namespace lano

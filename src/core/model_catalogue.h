@@ -32,6 +32,11 @@ std::span<const ModelInfo> model_catalogue();        // LANO first, then in the 
 const ModelInfo* find_model(std::string_view name);  // nullptr: not in the catalogue
 std::string model_label(std::string_view name);      // the label, or the name itself where it has none
 
+// Says that a model other than LANO was asked for where LibTorch is not built in: its name is wrong, or how to get it.
+[[noreturn]] void fail_without_torch(std::string_view doing, std::string_view name);
+inline constexpr const char* kTorchAdvice =
+    "install libtorch-dev and build lano-torch with: scripts/build release -DLANO_WITH_TORCH=ON";
+
 // Whether `key` ("model.width") says anything to the model; keys of other tables do to every model, but for train.engine and
 // train.agents_range, which are LANO's.
 bool reads_key(const ModelInfo& model, std::string_view key);

@@ -249,7 +249,8 @@ class Forward {
         ScatterTile tile{.rows = t.rows, .f = row(state.f, w_.row), .mid = row(state.mid, w_.row), .next = row(state.next, w_.row),
                          .queries = row(state.q, w_.row), .z = row(state.z, w_.row), .u = row(state.u, w_.wide), .maxima = row(state.maxima, 1),
                          .inverse = row(state.inverse, 1), .head_stride = state.maxima == nullptr ? 0 : tape_.total, .stats1 = row(state.stats1, 2),
-                         .stats2 = row(state.stats2, 2), .next_stats = row(next_stats, 2), .row2 = bias_rows(p_, b, g, t, s).row2};
+                         .stats2 = row(state.stats2, 2), .next_stats = row(next_stats, 2), .row2 = bias_rows(p_, b, g, t, s).row2,
+                         .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr, .sample = unit.sample, .block = static_cast<Index>(l), .first = t.first};
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
         scatter_tile(p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile,
                      [&](Index r) { return stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
@@ -368,8 +369,10 @@ void Network::predict(std::span<const Sample> samples, const float* input, const
   predict(samples, plain_stream(packed_->w, input, output), time);
 }
 
-std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time, float* output) const {
+std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time, float* output,
+                                      const Dropout& dropout) const {
   auto tape = make_tape(*packed_, samples, Keep::everything);
+  tape->dropout = dropout;
   Forward(*packed_, *tape, plain_stream(packed_->w, input, output), time).run();
   return tape;
 }

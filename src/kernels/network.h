@@ -11,6 +11,7 @@
 
 #include "core/lano_config.h"
 #include "kernels/buffer.h"
+#include "kernels/dropout.h"
 #include "kernels/geometry.h"
 #include "kernels/tile_kernels.h"
 
@@ -108,7 +109,9 @@ class Network {
   // input [P, inputs]; time [samples, C], added behind the encoder, or null; output [P, outputs].
   void predict(std::span<const Sample> samples, const float* input, const float* time, float* output) const;
   void predict(std::span<const Sample> samples, const PointStream& points, const float* time) const;
-  std::shared_ptr<Tape> record(std::span<const Sample> samples, const float* input, const float* time, float* output) const;
+  // dropout: behind attention and feed-forward of every block, in this pass and the backward pass through its tape.
+  std::shared_ptr<Tape> record(std::span<const Sample> samples, const float* input, const float* time, float* output,
+                               const Dropout& dropout = {}) const;
   // What the agents of one sample hold in every block and, where there is a stencil, its values at the points: against this, other points are
   // decoded. The sample's geometry must live as long. Answers at the points themselves are written where points.write is given.
   std::shared_ptr<const Tape> remember(const Sample& sample, const PointStream& points, const float* time) const;

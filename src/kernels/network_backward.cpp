@@ -189,21 +189,29 @@ class Backward {
         float* const df = df_.data() + t.point * w_.row;
         const float* const mid = state.mid + t.point * w_.row;
         const float* const stats2 = state.stats2 + 2 * t.point;
+        // The slope of a branch: df, or what dropout let through of it.
+        const auto branch = [&](Branch which) -> const float* {
+          if (tape_.dropout.rate == 0) return df;
+          drop_rows(p_, DropoutMask(tape_.dropout, unit.sample, static_cast<Index>(l), which), t.first, t.rows, df, nullptr, s.t, s);
+          return s.t;
+        };
         // Feed-forward: wide1 = d(before GELU), wide2 = GELU.
-        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.ffn2_bias);
-        linear(t.rows, w_.c, w_.rp, df, w_.row, b.ffn2_back, s.wide1, w_.wide);
+        const float* d = branch(Branch::feed_forward);
+        k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.ffn2_bias);
+        linear(t.rows, w_.c, w_.rp, d, w_.row, b.ffn2_back, s.wide1, w_.wide);
         k_.gelu_backward(t.rows, w_.rp, state.u + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
-        weight_gradient(t.rows, df, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+        weight_gradient(t.rows, d, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
         k_.norm_apply(t.rows, w_.cp, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
         weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
         k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
         linear(t.rows, w_.r, w_.cp, s.wide1, w_.wide, b.ffn1_back, s.y, w_.row);
         k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row, sums + slots_.norm2_gain, sums + slots_.norm2_shift);
         // Output projection.
-        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.out_bias);
-        weight_gradient(t.rows, df, w_.row, w_.c, state.z + t.point * w_.row, w_.row, w_.cp, sums + slots_.out, begin);
+        d = branch(Branch::attention);
+        k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.out_bias);
+        weight_gradient(t.rows, d, w_.row, w_.c, state.z + t.point * w_.row, w_.row, w_.cp, sums + slots_.out, begin);
         float* const dz = dz_.data() + t.point * w_.row;
-        linear(t.rows, w_.c, w_.cp, df, w_.row, b.out_back, dz, w_.row);
+        linear(t.rows, w_.c, w_.cp, d, w_.row, b.out_back, dz, w_.row);
         // Softmax over agents.
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
         const float* const queries = state.q + t.point * w_.row;

@@ -74,6 +74,7 @@ struct Tape {
   std::vector<Buffer> memory;
   std::vector<BlockState> blocks;
   float* last_stats = nullptr;  // [P, 2] of the last f
+  Dropout dropout;              // of a recorded pass
 };
 
 // Tiles of one thread.
@@ -86,6 +87,7 @@ struct Scratch {
   float *line;                  // [trained agents]
   float *inverse, *maxima;      // [kTile]
   float *input;                 // [kTile, Ip]
+  float *mask;                  // [Cp] of one point
   float *f, *stats;             // [kTile, row] and [kTile, 4]: points decoded against a memory
   std::vector<const float*> sources, filters;
   std::vector<float*> dfilters;
@@ -134,11 +136,17 @@ struct ScatterTile {
   const float *stats1 = nullptr;
   float *stats2 = nullptr, *next_stats = nullptr;
   const float* row2 = nullptr;       // the points' side of the logit biases
+  const Dropout* dropout = nullptr;  // null: none
+  std::int64_t sample = 0, block = 0, first = 0;  // whose mask it is; first: point within the sample
 };
 
 // stencil(r): lists the entries of row r into scratch and returns their number; not asked where the block has no filter.
 void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockState& state, const AgentState& agents, std::int64_t m,
                   ScatterTile tile, const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s);
+
+// y[r] = plus[r] + mask of point first + r times x[r]; plus may be null, y may be x.
+void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x, const float* plus,
+               float* y, Scratch& s);
 
 // LN(f) -> answers in rows of `wide` floats; returns them.
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s);

@@ -20,6 +20,7 @@ ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
     for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
     s.line = c.take(trained);
     s.input = c.take(kTile * w.ip);
+    s.mask = c.take(w.cp);
     s.f = c.take(backward ? 0 : kTile * w.row);
     s.stats = c.take(backward ? 0 : 4 * kTile);
   };
@@ -125,13 +126,32 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   for (std::int64_t r = 0; b.filter != nullptr && r < t.rows; ++r) {
     k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.cp, t.z + r * w.row);
   }
-  k.gemm({t.rows, w.c, w.cp, t.z, w.row, false, b.out, 0, t.mid, w.row, t.f, w.row, nullptr, b.out_bias, nullptr});
+  // y = x W + bias, dropped where asked for, + plus
+  const auto branch = [&](Branch which, std::int64_t depth, const float* x, std::int64_t x_stride, const float* matrix, const float* bias, const float* plus,
+                          float* y) {
+    const bool drops = t.dropout != nullptr;
+    k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row, nullptr, bias, nullptr});
+    if (drops) drop_rows(p, DropoutMask(*t.dropout, t.sample, t.block, which), t.first, t.rows, s.y, plus, y, s);
+  };
+  branch(Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid);
   k.norm_stats(t.rows, w.c, t.mid, w.row, t.stats2);
   k.norm_apply(t.rows, w.cp, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
   k.gemm({t.rows, w.c, w.rp, s.x, w.row, false, b.ffn1, 0, t.u, w.wide, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
   k.gelu(t.rows, w.rp, t.u, w.wide, s.wide2, w.wide);
-  k.gemm({t.rows, w.r, w.cp, s.wide2, w.wide, false, b.ffn2, 0, t.next, w.row, t.mid, w.row, nullptr, b.ffn2_bias, nullptr});
+  branch(Branch::feed_forward, w.r, s.wide2, w.wide, b.ffn2, b.ffn2_bias, t.mid, t.next);
   k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
+}
+
+void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x, const float* plus,
+               float* y, Scratch& s) {
+  const Widths& w = p.w;  // columns beyond the width stay zero: the mask is zero there
+  for (std::int64_t r = 0; r < rows; ++r) {
+    mask.row(first + r, w.c, s.mask);
+    const float* const from = x + r * w.row;
+    const float* const add = plus == nullptr ? nullptr : plus + r * w.row;
+    float* const to = y + r * w.row;
+    for (std::int64_t c = 0; c < w.cp; ++c) to[c] = s.mask[c] * from[c] + (add == nullptr ? 0.0f : add[c]);
+  }
 }
 
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s) {

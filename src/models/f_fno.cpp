@@ -19,7 +19,7 @@ class FactorisedConvolution : public nn::Module {
   FactorisedConvolution(std::int64_t channels, std::int64_t axes, std::int64_t modes) : modes_(modes) {
     for (std::int64_t a = 0; a < axes; ++a) {
       // Pairs too, but its authors hold and count them as real numbers: hence the name (models/operator_model.h).
-      const torch::Tensor pairs = torch::empty({channels, channels, modes, 2});
+      const torch::Tensor pairs = torch::empty({channels, channels, modes, 2});  // CPU: moved with the model
       nn::init::xavier_normal_(pairs);
       weights_.push_back(register_parameter("pairs" + std::to_string(a), pairs));
     }

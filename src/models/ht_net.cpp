@@ -60,7 +60,7 @@ class HierarchicalAttention : public nn::Module {
     qkv_ = register_module("qkv", nn::Linear(nn::LinearOptions(c, 3 * c).bias(false)));
     out_ = register_module("out", nn::Linear(c, c));
     if (levels_ == 1) return;
-    const torch::Tensor one = torch::eye(d).repeat({4, 1});  // [4D,D]
+    const torch::Tensor one = torch::eye(d).repeat({4, 1});  // CPU: moved with the model; [4D,D]
     reduce_ = register_parameter("reduce", one / 4 + 0.02 * torch::randn({levels_ - 1, heads_, 4 * d, d}));
     decompose_ = register_parameter("decompose", one.t() + 0.02 * torch::randn({levels_ - 1, heads_, d, 4 * d}));
   }

@@ -3,16 +3,18 @@
 #include "models/lano.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "core/error.h"
 #include "core/lano_sizes.h"
-#include "core/random.h"
 #include "models/features.h"
 #include "models/images.h"
+#include "train/first_weights.h"
 
 namespace lano {
 namespace {
+
+torch::TensorOptions numbers_like(const torch::Tensor& x) { return x.options().dtype(torch::kFloat64).requires_grad(false); }
+torch::TensorOptions indices_like(const torch::Tensor& x) { return x.options().dtype(torch::kInt64).requires_grad(false); }
 
 // [B,R,C] -> [B,H,R,D]
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
@@ -23,7 +25,7 @@ torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
 // linearly by them.
 torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
   const auto side = static_cast<std::int64_t>(std::ceil(reach - 1e-3));
-  torch::Tensor weights = torch::zeros({3, 2 * side + 1}, torch::kFloat64);
+  torch::Tensor weights = torch::zeros({3, 2 * side + 1}, torch::kFloat64);  // CPU: filled here, moved below
   auto at = weights.accessor<double, 2>();
   for (int tap = 0; tap < 3; ++tap) {
     const double place = std::clamp(static_cast<double>(side) + (tap - 1) * reach, 0.0, static_cast<double>(2 * side));
@@ -32,7 +34,7 @@ torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
     at[tap][low] += 1 - share;
     if (share > 0) at[tap][low + 1] += share;
   }
-  return weights.to(like.dtype());
+  return weights.to(like.device(), like.scalar_type());
 }
 
 // In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
@@ -51,14 +53,14 @@ torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int
   }
   std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
   along[static_cast<std::size_t>(dim)] = points + 2 * side;
-  return image.index_select(dim, torch::tensor(from, torch::kInt64)) *
-         torch::tensor(weights, torch::kFloat64).to(image.dtype()).view(along);
+  return image.index_select(dim, torch::tensor(from, indices_like(image))) *
+         torch::tensor(weights, numbers_like(image)).to(image.scalar_type()).view(along);
 }
 
 // Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..
 // ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches.
 torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches, const torch::Tensor& like) {
-  torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);
+  torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);  // CPU: filled here, moved below
   auto at = weights.accessor<double, 2>();
   for (std::int64_t i = 0; i < patches; ++i) {
     const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
@@ -76,16 +78,7 @@ torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int
     if (count == 0) at[i][nearest] = 1;  // a mesh coarser than the patches: the point closest to the patch
     for (std::int64_t p = 0; count > 1 && p < points; ++p) at[i][p] /= static_cast<double>(count);
   }
-  return weights.to(like.dtype());
-}
-
-// A normal deviate cut at two, in units of the weights, as the public recipes do; with a deviation of 0.02 the cut is
-// a formality, kept because it is the definition.
-double truncated_normal(RandomStream& stream, double deviation) {
-  for (;;) {
-    const double value = deviation * stream.normal();
-    if (std::abs(value) <= 2) return value;
-  }
+  return weights.to(like.device(), like.scalar_type());
 }
 
 }  // namespace
@@ -153,9 +146,9 @@ torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const std
     }
     std::vector<std::int64_t> along(patches_.size(), 1);
     along[a] = static_cast<std::int64_t>(share.size());
-    const torch::Tensor weight = torch::tensor(share, torch::kFloat64).to(vector.dtype()).view(along);
-    image = torch::lerp(image.index_select(dim, torch::tensor(low, torch::kInt64)),
-                        image.index_select(dim, torch::tensor(high, torch::kInt64)), weight);
+    const torch::Tensor weight = torch::tensor(share, numbers_like(vector)).to(vector.scalar_type()).view(along);
+    image = torch::lerp(image.index_select(dim, torch::tensor(low, indices_like(vector))),
+                        image.index_select(dim, torch::tensor(high, indices_like(vector))), weight);
   }
   return image.flatten();
 }
@@ -262,19 +255,7 @@ torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layo
   return out_(torch::cat(clouds, 1));
 }
 
-void AgentAttention::list(kernels::BlockTensors<torch::Tensor>& tensors) const {
-  tensors.qkv = qkv_->weight;
-  tensors.out = out_->weight;
-  tensors.out_bias = out_->bias;
-  tensors.dwc = dwc_;
-  tensors.bias1 = b1_;
-  tensors.bias2 = b2_;
-  tensors.bias3 = b3_;
-  tensors.bias4 = b4_;
-  tensors.latent = latent_;
-}
-
-AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape) : dropout_(config.dropout) {
+AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number) : number_(number) {
   const std::int64_t c = config.width;
   norm1_ = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
   attention_ = register_module("attention", std::make_shared<AgentAttention>(config, shape));
@@ -283,27 +264,23 @@ AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape) : dropo
   down_ = register_module("ffn2", torch::nn::Linear(config.ffn_ratio * c, c));
 }
 
-torch::Tensor AgentBlock::drop(const torch::Tensor& x) const {
-  return dropout_ > 0 ? torch::dropout(x, dropout_, is_training()) : x;
+// By the masks of the fused engine, so that both train alike.
+torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout, kernels::Branch branch) const {
+  if (dropout.rate == 0 || !is_training()) return x;
+  const std::int64_t samples = layout.counts.empty() ? x.size(0) : static_cast<std::int64_t>(layout.counts.size()), c = x.size(2);
+  torch::Tensor factors = torch::empty(x.sizes(), torch::kFloat32);  // CPU: filled here, moved below
+  float* to = factors.data_ptr<float>();
+  for (std::int64_t b = 0; b < samples; ++b) {
+    const kernels::DropoutMask mask(dropout, b, number_, branch);
+    const std::int64_t points = layout.counts.empty() ? x.size(1) : layout.counts[static_cast<std::size_t>(b)];
+    for (std::int64_t n = 0; n < points; ++n, to += c) mask.row(n, c, to);
+  }
+  return x * factors.to(x.options().requires_grad(false));
 }
 
-torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout) {
-  f = f + drop(attention_->forward(norm1_(f), layout));
-  return f + drop(down_(torch::gelu(up_(norm2_(f)))));
-}
-
-kernels::BlockTensors<torch::Tensor> AgentBlock::tensors() const {
-  kernels::BlockTensors<torch::Tensor> tensors;
-  attention_->list(tensors);
-  tensors.norm1_gain = norm1_->weight;
-  tensors.norm1_shift = norm1_->bias;
-  tensors.norm2_gain = norm2_->weight;
-  tensors.norm2_shift = norm2_->bias;
-  tensors.ffn1 = up_->weight;
-  tensors.ffn1_bias = up_->bias;
-  tensors.ffn2 = down_->weight;
-  tensors.ffn2_bias = down_->bias;
-  return tensors;
+torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout, const kernels::Dropout& dropout) {
+  f = f + drop(attention_->forward(norm1_(f), layout), layout, dropout, kernels::Branch::attention);
+  return f + drop(down_(torch::gelu(up_(norm2_(f)))), layout, dropout, kernels::Branch::feed_forward);
 }
 
 Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
@@ -314,7 +291,7 @@ Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
       }(), seed) {}
 
 Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
-    : config_(std::move(read.first)), shape_(std::move(read.second)), fused_(config_, shape_) {
+    : config_(std::move(read.first)), shape_(std::move(read.second)) {
   const std::int64_t c = config_.width;
   encoder1_ = register_module("encoder1",
                            torch::nn::Linear(position_width(config_.position, shape_.dims) + shape_.input_channels, 2 * c));
@@ -322,7 +299,7 @@ Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
   placeholder_ = register_parameter("placeholder", torch::empty({c}));
   torch::nn::ModuleList blocks;
   for (std::int64_t l = 0; l < config_.layers; ++l) {
-    blocks_.push_back(std::make_shared<AgentBlock>(config_, shape_));
+    blocks_.push_back(std::make_shared<AgentBlock>(config_, shape_, l));
     blocks->push_back(blocks_.back());
   }
   register_module("blocks", blocks);
@@ -338,26 +315,11 @@ Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
 
 void Lano::initialise(std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
-  std::uint64_t ordinal = 0;
+  std::vector<float> values = first_lano_weights(config_, shape_, seed);
+  std::int64_t at = 0;
   for (const auto& item : named_parameters()) {
-    const std::string& name = item.key();
-    RandomStream stream(seed, Purpose::initialise, 0, ordinal++);
-    const bool is_bias = name.ends_with(".bias");
-    const bool is_norm = name.find("norm") != std::string::npos;
-    std::vector<float> values(static_cast<std::size_t>(item.value().numel()));
-    for (float& value : values) {
-      if (name == "placeholder") {
-        value = static_cast<float>(stream.uniform() / static_cast<double>(config_.width));
-      } else if (name.ends_with(".dwc")) {
-        const double reach = 1 / std::sqrt(static_cast<double>(item.value().numel() / config_.width));
-        value = static_cast<float>((2 * stream.uniform() - 1) * reach);
-      } else if (is_norm) {
-        value = is_bias ? 0.0f : 1.0f;
-      } else {
-        value = is_bias ? 0.0f : static_cast<float>(truncated_normal(stream, 0.02));
-      }
-    }
-    item.value().copy_(torch::from_blob(values.data(), item.value().sizes()));
+    item.value().copy_(torch::from_blob(values.data() + at, item.value().sizes(), torch::kFloat32));  // CPU: copied across
+    at += item.value().numel();
   }
 }
 
@@ -371,52 +333,26 @@ std::int64_t Lano::use_agents(std::int64_t agents) {
   return element_count(patches);
 }
 
-FusedTensors Lano::tensors() const {
-  FusedTensors tensors;
-  tensors.encoder1 = encoder1_->weight;
-  tensors.encoder1_bias = encoder1_->bias;
-  tensors.encoder2 = encoder2_->weight;
-  tensors.encoder2_bias = encoder2_->bias;
-  tensors.placeholder = placeholder_;
-  for (const auto& block : blocks_) tensors.blocks.push_back(block->tensors());
-  tensors.norm_gain = norm_->weight;
-  tensors.norm_shift = norm_->bias;
-  if (decoder_hidden_) {
-    tensors.hidden = decoder_hidden_->weight;
-    tensors.hidden_bias = decoder_hidden_->bias;
-  }
-  tensors.decoder = decoder_->weight;
-  tensors.decoder_bias = decoder_->bias;
-  return tensors;
-}
-
-bool Lano::can_fuse(const torch::Tensor& features) {
-  if (engine_ != Engine::fused || features.scalar_type() != torch::kFloat32 || !features.device().is_cpu()) return false;
-  if (config_.dropout == 0 || !is_training()) return true;
-  if (!said_) std::fputs("lano: the fused engine has no dropout: training with the composite path\n", stderr);
-  said_ = true;
-  return false;
-}
-
-torch::Tensor Lano::composite(const torch::Tensor& features, const torch::Tensor& time, const Batch& batch) {
-  torch::Tensor f = encoder2_(torch::gelu(encoder1_(features))) + placeholder_;
-  if (time.defined() && batch.counts.empty()) f = f + time.unsqueeze(1);
-  if (time.defined() && !batch.counts.empty()) {
-    f = f + torch::repeat_interleave(time, torch::tensor(batch.counts, torch::kInt64), 0).unsqueeze(0);
-  }
-  const Layout layout = lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
-  for (const auto& block : blocks_) f = block->forward(f, layout);
-  f = norm_(f);
-  if (decoder_hidden_) f = torch::gelu(decoder_hidden_(f));
-  return decoder_(f);
-}
-
 torch::Tensor Lano::forward(const Batch& batch) {
   torch::Tensor features = position_features(config_.position, shape_, batch.coordinates);
   if (shape_.input_channels > 0) features = torch::cat({features, batch.input}, -1);
-  const torch::Tensor time = time1_ ? time_features(batch) : torch::Tensor();
-  if (!can_fuse(features)) return composite(features, time, batch);
-  return fused_.forward(features, time, {batch.mesh, batch.spacing, batch.origin, batch.counts, blocks_[0]->attention().used_patches()}, tensors());
+  torch::Tensor f = encoder2_(torch::gelu(encoder1_(features))) + placeholder_;
+  if (time1_) {
+    const torch::Tensor time = time_features(batch);
+    if (batch.counts.empty()) {
+      f = f + time.unsqueeze(1);
+    } else {
+      const torch::Tensor counts = torch::tensor(batch.counts, time.options().dtype(torch::kInt64).requires_grad(false));
+      f = f + torch::repeat_interleave(time, counts, 0).unsqueeze(0);
+    }
+  }
+  const Layout layout = lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
+  kernels::Dropout dropout = pass_;
+  dropout.rate = config_.dropout;
+  for (const auto& block : blocks_) f = block->forward(f, layout, dropout);
+  f = norm_(f);
+  if (decoder_hidden_) f = torch::gelu(decoder_hidden_(f));
+  return decoder_(f);
 }
 
 }  // namespace lano

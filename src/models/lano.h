@@ -7,7 +7,6 @@
 #include "core/lano_config.h"
 #include "core/lano_layout.h"
 #include "models/operator_model.h"
-#include "ops/fused_lano.h"
 
 namespace lano {
 
@@ -17,8 +16,6 @@ class AgentAttention : public torch::nn::Module {
   AgentAttention(const LanoConfig& config, const LanoShape& shape);
   torch::Tensor forward(const torch::Tensor& x, const Layout& layout);  // [B,N,C] -> [B,N,C]
   void use_patches(const std::vector<std::int64_t>& patches) { used_patches_ = patches; }
-  const std::vector<std::int64_t>& used_patches() const { return used_patches_; }
-  void list(kernels::BlockTensors<torch::Tensor>& tensors) const;
 
  private:
   using Axes = std::vector<AxisLayout>;
@@ -39,15 +36,14 @@ class AgentAttention : public torch::nn::Module {
 // f' = f + Attn(LN f);  f'' = f' + FFN(LN f')
 class AgentBlock : public torch::nn::Module {
  public:
-  AgentBlock(const LanoConfig& config, const LanoShape& shape);
-  torch::Tensor forward(torch::Tensor f, const Layout& layout);
+  AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number);
+  torch::Tensor forward(torch::Tensor f, const Layout& layout, const kernels::Dropout& dropout);
   AgentAttention& attention() { return *attention_; }
-  kernels::BlockTensors<torch::Tensor> tensors() const;
 
  private:
-  torch::Tensor drop(const torch::Tensor& x) const;
+  torch::Tensor drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout, kernels::Branch branch) const;
 
-  double dropout_;
+  std::int64_t number_;
   torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr};
   std::shared_ptr<AgentAttention> attention_;
   torch::nn::Linear up_{nullptr}, down_{nullptr};
@@ -60,15 +56,12 @@ class Lano : public OperatorModel {
   nlohmann::json architecture() const override { return to_json(config_, shape_); }
   std::vector<double> order_box() const override { return shape_.order_box; }
   std::int64_t use_agents(std::int64_t agents) override;
-  void use_engine(Engine engine) override { engine_ = engine; }
+  void name_pass(const kernels::Dropout& pass) override { pass_ = pass; }
 
  private:
   Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed);
   void initialise(std::uint64_t seed);
   torch::Tensor time_features(const Batch& batch);                      // [samples, C]
-  torch::Tensor composite(const torch::Tensor& features, const torch::Tensor& time, const Batch& batch);
-  bool can_fuse(const torch::Tensor& features);
-  FusedTensors tensors() const;
 
   LanoConfig config_;
   LanoShape shape_;
@@ -77,9 +70,7 @@ class Lano : public OperatorModel {
   torch::nn::LayerNorm norm_{nullptr};
   torch::Tensor placeholder_;
   std::vector<std::shared_ptr<AgentBlock>> blocks_;
-  Engine engine_ = Engine::fused;
-  FusedLano fused_;
-  bool said_ = false;  // that it falls back
+  kernels::Dropout pass_;  // whose masks the next forward pass draws
 };
 
 }  // namespace lano

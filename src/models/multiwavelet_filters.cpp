@@ -25,7 +25,7 @@ torch::Tensor polynomials(std::int64_t k, const torch::Tensor& x) {
 
 MultiwaveletFilters multiwavelet_filters(std::int64_t k) {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor i = torch::arange(1, k, torch::kFloat64);
+  const torch::Tensor i = torch::arange(1, k, torch::kFloat64);  // CPU: a table made once
   const torch::Tensor beside = torch::diag(i / (4 * i * i - 1).sqrt(), 1);
   const auto [values, vectors] = torch::linalg_eigh(beside + beside.t());
   const torch::Tensor x = (values + 1) / 2, weights = vectors[0].square();  // on [0,1]
@@ -33,7 +33,7 @@ MultiwaveletFilters multiwavelet_filters(std::int64_t k) {
   const torch::Tensor h = torch::cat({polynomials(k, x / 2).matmul(weighted), polynomials(k, (x + 1) / 2).matmul(weighted)}, 1);
   torch::Tensor rows = h;
   for (std::int64_t j = 0; j < k; ++j) {
-    torch::Tensor psi = torch::zeros({2 * k}, torch::kFloat64);
+    torch::Tensor psi = torch::zeros({2 * k}, torch::kFloat64);  // CPU: a table made once
     psi[j] = 1;
     for (int twice = 0; twice < 2; ++twice) psi = psi - rows.t().matmul(rows.matmul(psi));  // the second time against rounding
     rows = torch::cat({rows, (psi / psi.norm()).unsqueeze(0)});

@@ -13,6 +13,7 @@
 
 #include "core/lano_config.h"
 #include "core/shape.h"
+#include "kernels/dropout.h"
 
 namespace lano {
 
@@ -36,7 +37,9 @@ class OperatorModel : public torch::nn::Module {
   virtual std::vector<double> order_box() const { return {}; }
   // Asks for another number of agent tokens at run time; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents);
-  virtual void use_engine(Engine) {}  // models with one engine take no notice
+  // Names the random draws of the next forward pass in training (all but the rate); models that draw by LibTorch's
+  // generator take no notice.
+  virtual void name_pass(const kernels::Dropout&) {}
 };
 
 // Builds the model that `architecture` names, with weights drawn from `seed`.

@@ -4,22 +4,10 @@
 #include <string>
 
 #include "core/lano_config.h"
-#include "kernels/network.h"
+#include "runtime/lano_tensors.h"
 #include "runtime/model_file.h"
 
 namespace lano {
-
-struct TimeWeights {
-  const float* first = nullptr;        // [C, C]; null where the model does not know time
-  const float* first_bias = nullptr;   // [C]
-  const float* second = nullptr;       // [C, C]
-  const float* second_bias = nullptr;  // [C]
-};
-
-struct LanoWeights {
-  kernels::Weights network;
-  TimeWeights time;
-};
 
 struct LanoParts {
   LanoConfig config;
@@ -27,8 +15,9 @@ struct LanoParts {
   LanoWeights weights;  // pointers into the file
 };
 
-// The architecture of a LANO and its weights. Fails where they do not belong together: other channels than the set's, a tensor that is
-// missing, has another shape or is unknown; nothing of the architecture's size is allocated to find that out. `doing` opens the message.
+// The architecture of a LANO and its weights. Fails where they do not belong together: other channels than the set's, a
+// tensor that is missing, has another shape or is unknown; nothing of the architecture's size is allocated to find that
+// out. `doing` opens the message.
 LanoParts lano_parts(const ModelFile& file, const std::string& doing);
 
 }  // namespace lano

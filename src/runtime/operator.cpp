@@ -15,6 +15,8 @@
 #include "kernels/geometry_cache.h"
 #include "kernels/network.h"
 #include "runtime/lano_weights.h"
+#include "runtime/position_features.h"
+#include "runtime/time_embedding.h"
 
 namespace lano {
 namespace {
@@ -25,31 +27,6 @@ void check_size(std::span<const float> values, std::int64_t points, std::int64_t
   if (static_cast<std::int64_t>(values.size()) != points * channels) {
     fail(kDoing, fmt::format("{} values of {}: {} points of {} channels", points * channels, what, points, channels), std::to_string(values.size()));
   }
-}
-
-// W x + b of one vector, in double.
-std::vector<double> affine(const float* weight, const float* bias, const std::vector<double>& x) {
-  std::vector<double> y(x.size());
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    y[i] = bias[i];
-    for (std::size_t k = 0; k < x.size(); ++k) y[i] += static_cast<double>(weight[i * x.size() + k]) * x[k];
-  }
-  return y;
-}
-
-// The embedding of a time: sines and cosines of the steps since the first output, through two layers (docs/model.md).
-std::vector<float> time_features(const TimeWeights& weights, std::int64_t width, double steps) {
-  const auto half = static_cast<std::size_t>(std::max<std::int64_t>(1, width / 2));
-  std::vector<double> wave(static_cast<std::size_t>(width));
-  for (std::size_t k = 0; k < half; ++k) {
-    const double angle = steps * std::exp(-std::log(10000.0) * static_cast<double>(k) / static_cast<double>(half));
-    wave[k] = std::sin(angle);
-    if (half + k < wave.size()) wave[half + k] = std::cos(angle);
-  }
-  std::vector<double> hidden = affine(weights.first, weights.first_bias, wave);
-  for (double& value : hidden) value /= 1 + std::exp(-value);  // SiLU
-  const std::vector<double> out = affine(weights.second, weights.second_bias, hidden);
-  return {out.begin(), out.end()};
 }
 
 }  // namespace
@@ -64,7 +41,7 @@ struct Operator::Parts : LanoParts {
   std::unique_ptr<kernels::Network> network;
   std::unique_ptr<kernels::GeometryCache> geometries;
   std::atomic<std::shared_ptr<const std::vector<std::int64_t>>> used_patches;  // may be changed while others predict
-  std::vector<float> reference_nodes;  // [8^dx, dx]
+  PositionFeatures positions;
 
   // What a call says, checked, and what follows from it for every point.
   struct Points {
@@ -81,22 +58,6 @@ struct Operator::Parts : LanoParts {
 
   // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing is written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
-
-  void position(std::span<const float> coordinates, float* to) const {  // normalised [dx] of one point
-    if (reference_nodes.empty()) {
-      std::copy(coordinates.begin(), coordinates.end(), to);
-      return;
-    }
-    const std::size_t dims = coordinates.size();
-    for (std::size_t node = 0; node < reference_nodes.size() / dims; ++node) {
-      float sum = 0;
-      for (std::size_t a = 0; a < dims; ++a) {
-        const float difference = coordinates[a] - reference_nodes[node * dims + a];
-        sum += difference * difference;
-      }
-      to[node] = std::sqrt(sum);
-    }
-  }
 };
 
 Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
@@ -104,12 +65,12 @@ Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   p.file = std::move(file);
   const std::string doing = "loading a model";
   const std::string name = p.file.architecture.is_object() ? p.file.architecture.value("name", "") : "";
-  if (name != "lano") fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-train");
+  if (name != "lano") fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-torch");
   static_cast<LanoParts&>(p) = lano_parts(p.file, doing);
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape, false);
   use_agents(p.config.agents);
-  if (p.config.position == Position::reference) p.reference_nodes = reference_nodes(p.shape);
+  p.positions = PositionFeatures(p.config, p.shape);
 }
 
 Operator::~Operator() = default;
@@ -163,7 +124,7 @@ Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordi
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
   check_size(state, points.count, state_channels(), "state");
-  if (config.task == Task::time_conditional) points.time = time_features(weights.time, config.width, (time - shape.time_origin) / shape.time_step);
+  if (config.task == Task::time_conditional) points.time = embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step).features;
   return points;
 }
 
@@ -173,7 +134,7 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
   };
   const auto at = [&points](std::int64_t i) { return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)]; };
   const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(), states = state_channels();
-  const std::int64_t positions = position_width(config.position, dims), width = positions + shape.input_channels;
+  const std::int64_t place_width = positions.width(), width = place_width + shape.input_channels;
   kernels::PointStream stream;
   stream.read = [=, this, &points](std::int64_t first, std::int64_t count, float* room) {
     std::array<float, 3> room_for_x;  // no allocation: nothing may be thrown here
@@ -182,9 +143,9 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
       const std::int64_t from = at(first + i);
       float* const to = room + i * width;
       file.normaliser.coordinates.encode(row(points.coordinates, from, dims), x);
-      position(x, to);
-      file.normaliser.input.encode(row(points.input, from, in), {to + positions, static_cast<std::size_t>(in)});
-      if (states > 0) file.normaliser.output.encode(row(points.state, from, states), {to + positions + in, static_cast<std::size_t>(states)});
+      positions.write(x, to);
+      file.normaliser.input.encode(row(points.input, from, in), {to + place_width, static_cast<std::size_t>(in)});
+      if (states > 0) file.normaliser.output.encode(row(points.state, from, states), {to + place_width + in, static_cast<std::size_t>(states)});
     }
     return room;
   };
@@ -223,12 +184,44 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   return a;
 }
 
-void Operator::predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, const Call& call) const {
+void Operator::predict(std::span<const Query> queries) const {
   const Parts& p = *parts_;
-  const Parts::Arranged a = p.arrange(coordinates, input, call);
-  check_size(output, a.points.count, p.file.set.output_channels(), "output");
-  const kernels::Sample sample{0, a.geometry.get()};
-  p.network->predict({&sample, 1}, p.stream(a.points, output), a.points.time.empty() ? nullptr : a.points.time.data());
+  std::vector<Parts::Arranged> arranged;
+  std::vector<kernels::Sample> samples;
+  std::vector<kernels::PointStream> streams;
+  std::vector<float> time;
+  arranged.reserve(queries.size());  // the streams point into it
+  std::int64_t first = 0;
+  for (const Query& query : queries) {
+    arranged.push_back(p.arrange(query.coordinates, query.input, query.call));
+    const Parts::Arranged& a = arranged.back();
+    check_size(query.output, a.points.count, p.file.set.output_channels(), "output");
+    streams.push_back(p.stream(a.points, query.output));
+    samples.push_back({first, a.geometry.get()});
+    time.insert(time.end(), a.points.time.begin(), a.points.time.end());
+    first += a.points.count;
+  }
+  if (queries.empty()) return;
+  // A tile lies within one sample.
+  const auto sample_of = [&samples](std::int64_t point) {
+    const auto next = std::upper_bound(samples.begin(), samples.end(), point, [](std::int64_t at, const kernels::Sample& s) { return at < s.first; });
+    return static_cast<std::size_t>(next - samples.begin()) - 1;
+  };
+  kernels::PointStream all;
+  all.read = [&](std::int64_t point, std::int64_t count, float* room) {
+    const std::size_t s = sample_of(point);
+    return streams[s].read(point - samples[s].first, count, room);
+  };
+  all.write = [&](std::int64_t point, std::int64_t count, const float* rows, std::int64_t stride) {
+    const std::size_t s = sample_of(point);
+    streams[s].write(point - samples[s].first, count, rows, stride);
+  };
+  p.network->predict(samples, all, time.empty() ? nullptr : time.data());
+}
+
+void Operator::predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, const Call& call) const {
+  const Query query{coordinates, input, output, call};
+  predict({&query, 1});
 }
 
 // What a block computes for a new point needs the point's place among the others only for the stencil (its neighbours) and for the outer bias

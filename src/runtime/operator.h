@@ -61,6 +61,14 @@ class Operator {
   std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input) const { return predict(coordinates, input, Call{}); }
 
+  // Several samples in one pass, each with points of its own: small ones keep all cores busy together.
+  struct Query {
+    std::span<const float> coordinates, input;
+    std::span<float> output;
+    Call call{};
+  };
+  void predict(std::span<const Query> queries) const;
+
   // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the points are kept too: L C floats a
   // point. docs/runtime.md says which models can; others fail with the reason of why_not_prepare.
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "ops/flat.h"
+#include "train/flat.h"
 
 namespace lano {
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kVersion = "2";
+constexpr const char* kVersion = "3";  // 3: the fused engine computes loss and dropout itself
 constexpr std::size_t kKept = 2;
 
 // JSON has no NaN: absent numbers are null.
@@ -75,7 +75,8 @@ Checkpoint read_checkpoint(const fs::path& path) {
   TensorFile file = read_safetensors(path);
   if (file.metadata["format"] != "lano-checkpoint") fail(doing, "a checkpoint of lano", "another file");
   if (file.metadata["format_version"] != kVersion) {
-    fail(doing, fmt::format("format version {}", kVersion), file.metadata["format_version"], "finish the run with the lano that began it");
+    throw OtherVersionError(error_message(doing, fmt::format("format version {}", kVersion), file.metadata["format_version"],
+                                          "finish the run with the lano that began it, or start a new one"));
   }
   if (file.metadata["checksum"] != checksum(file.metadata["state"], file.tensors)) fail(doing, "the contents that were written", "others (checksum)");
   Checkpoint c;
@@ -96,8 +97,7 @@ Checkpoint read_checkpoint(const fs::path& path) {
       c.history.push_back({row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
     }
     for (const auto& [name, array] : arrays()) {
-      const bool later = std::string_view(name).ends_with("buffers");  // not in states of earlier builds, whose models had none
-      if (!later || file.tensors.contains(name)) c.*array = std::move(file.tensors.at(name).values);
+      c.*array = std::move(file.tensors.at(name).values);
     }
   } catch (const std::exception& error) {
     fail(doing, "a whole training state", error.what());
@@ -149,6 +149,8 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std:
       std::error_code ignored;
       for (std::size_t i = left; i < all.size(); ++i) fs::rename(all[i], all[i].string() + ".damaged", ignored);
       return found;
+    } catch (const OtherVersionError&) {
+      throw;  // whole, but not ours to go on with
     } catch (const Error& error) {
       said.push_back(error.what());
     }

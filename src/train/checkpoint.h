@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
+
 namespace lano {
 
 struct EpochMetrics {
@@ -31,6 +33,12 @@ struct Checkpoint {
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
   std::vector<float> buffers, best_buffers;          // running statistics now and beside the best weights; empty for models without
+};
+
+// A state of another build, which computes otherwise: going on with it would not give the same bits.
+class OtherVersionError : public Error {
+ public:
+  using Error::Error;
 };
 
 void write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);

@@ -1,20 +1,20 @@
-// One step of training: the loss of some batches, backward, clipping, AdamW at the schedule's rate, the running mean of the weights.
-// Everything random in it comes from (seed, step), so a step can be done again to the bit from the state before it.
+// One step of training: the loss of some batches, backward, clipping, AdamW at the schedule's rate, the running mean of
+// the weights. Everything random in it comes from (seed, step), so a step can be done again to the bit from the state
+// before it.
 #pragma once
 
 #include <memory>
 
+#include "data/sample_feed.h"
 #include "train/adamw.h"
 #include "train/config.h"
-#include "train/flat_parameters.h"
-#include "train/loss.h"
-#include "train/sample_feed.h"
+#include "train/trainable.h"
 
 namespace lano {
 
 class Learner {
  public:
-  Learner(const TrainConfig& config, std::shared_ptr<OperatorModel> model, ChannelMap output, FieldLoss loss);
+  Learner(const TrainConfig& config, std::unique_ptr<Trainable> model);
 
   struct Step {
     double loss = 0, learning_rate = 0;
@@ -24,23 +24,25 @@ class Learner {
   Step step(const std::vector<PreparedBatch>& parts, std::int64_t total_steps, std::int64_t steps_per_epoch);
 
   std::int64_t steps() const { return optimiser_.steps(); }
-  FlatParameters& parameters() { return flat_; }
+  Trainable& model() { return *model_; }
+  const Trainable& model() const { return *model_; }
   const Adamw& optimiser() const { return optimiser_; }
   const std::vector<float>& average() const { return average_; }  // empty without train.ema
-  void restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& buffers, const std::vector<float>& average,
-               const std::vector<float>& first_moment, const std::vector<float>& second_moment);
+  void restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& buffers,
+               const std::vector<float>& average, const std::vector<float>& first_moment,
+               const std::vector<float>& second_moment);
 
  private:
-  torch::Tensor loss(const PreparedBatch& part, std::uint64_t place);
+  Lesson lesson(const PreparedBatch& part, std::uint64_t place) const;
   void draw_agents();
 
   TrainConfig config_;
-  std::shared_ptr<OperatorModel> model_;
-  ChannelMap output_;
-  FieldLoss loss_;
-  FlatParameters flat_;
+  std::unique_ptr<Trainable> model_;
   Adamw optimiser_;
   std::vector<float> average_;
 };
+
+// Neighbours of one kind joined: what the weight decay shrinks, and what it leaves.
+std::vector<ParameterGroup> parameter_groups(const std::vector<NamedShape>& layout, Decay decay);
 
 }  // namespace lano

@@ -55,37 +55,51 @@ SampleChanges::SampleChanges(Augment augment, std::int64_t points, const std::ve
   }
 }
 
-torch::Tensor SampleChanges::subset(const torch::Tensor& values) const {
-  if (kept_.empty()) return values;
-  const bool packed = values.size(0) == 1 && kept_.size() > 1;
-  std::vector<torch::Tensor> samples;
-  std::int64_t first = 0;
+// shared: one set of values for all samples.
+std::vector<float> SampleChanges::subset(const std::vector<float>& values, bool shared) const {
+  std::int64_t all = 0, first = 0;
+  for (const std::int64_t points : before_) all += points;
+  const std::int64_t given = shared ? before_[0] : all;
+  const auto channels = static_cast<std::int64_t>(values.size()) / given;
+  std::vector<float> kept;
   for (std::size_t b = 0; b < kept_.size(); ++b) {
-    const torch::Tensor one = packed ? values[0].narrow(0, first, before_[b]) : values[static_cast<std::int64_t>(b)];
-    samples.push_back(one.index_select(0, torch::tensor(kept_[b], torch::kInt64)));
+    for (const std::int64_t point : kept_[b]) {
+      const auto row = values.begin() + ((shared ? 0 : first) + point) * channels;
+      kept.insert(kept.end(), row, row + channels);
+    }
     first += before_[b];
   }
-  return packed ? torch::cat(samples, 0).unsqueeze(0) : torch::stack(samples);
+  return kept;
 }
 
-torch::Tensor SampleChanges::apply(const torch::Tensor& field, const Shape& mesh) const {
-  if (symmetries_.empty()) return subset(field);
-  std::vector<torch::Tensor> samples;
+std::vector<float> SampleChanges::apply(std::vector<float> field, const Shape& mesh) const {
+  if (!kept_.empty()) return subset(field, false);
+  if (symmetries_.empty()) return field;
+  const std::int64_t n1 = mesh[0], n2 = mesh[1];
+  const std::int64_t channels = static_cast<std::int64_t>(field.size()) / (n1 * n2 * static_cast<std::int64_t>(symmetries_.size()));
+  std::vector<float> changed(field.size());
+  auto to = changed.begin();
   for (std::size_t b = 0; b < symmetries_.size(); ++b) {
-    torch::Tensor one = field[static_cast<std::int64_t>(b)].unflatten(0, at::IntArrayRef(mesh));  // [n1, n2, c]
-    if ((symmetries_[b] & 1) != 0) one = one.flip(0);
-    if ((symmetries_[b] & 2) != 0) one = one.flip(1);
-    if ((symmetries_[b] & 4) != 0) one = one.transpose(0, 1);
-    samples.push_back(one.reshape({field.size(1), field.size(2)}));
+    const auto sample = field.begin() + static_cast<std::int64_t>(b) * n1 * n2 * channels;
+    const bool exchanged = (symmetries_[b] & 4) != 0;
+    for (std::int64_t i = 0; i < (exchanged ? n2 : n1); ++i) {
+      for (std::int64_t j = 0; j < (exchanged ? n1 : n2); ++j) {
+        const std::int64_t row = exchanged ? j : i, column = exchanged ? i : j;
+        const std::int64_t from1 = (symmetries_[b] & 1) != 0 ? n1 - 1 - row : row;
+        const std::int64_t from2 = (symmetries_[b] & 2) != 0 ? n2 - 1 - column : column;
+        to = std::copy_n(sample + (from1 * n2 + from2) * channels, channels, to);
+      }
+    }
   }
-  return torch::stack(samples);
+  return changed;
 }
 
-void SampleChanges::apply(Batch& batch) const {
-  batch.input = apply(batch.input, batch.mesh);
+void SampleChanges::apply(FieldBatch& batch) const {
+  batch.input = apply(std::move(batch.input), batch.mesh);
   if (kept_.empty()) return;
-  batch.coordinates = subset(batch.coordinates);
-  if (!batch.counts.empty()) batch.counts = sizes_;
+  batch.coordinates = subset(batch.coordinates, batch.shared_coordinates);
+  batch.shared_coordinates = false;
+  batch.sizes = sizes_;
 }
 
 }  // namespace lano

@@ -2,13 +2,11 @@
 // clouds. One draw serves coordinates, input and every frame of the truth.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "core/set_description.h"
-#include "models/operator_model.h"
+#include "data/sample_set.h"
 #include "train/loss_config.h"
 
 namespace lano {
@@ -24,12 +22,12 @@ class SampleChanges {
   SampleChanges(Augment augment, std::int64_t points, const std::vector<std::int64_t>& sizes, std::uint64_t seed, std::uint64_t step,
                 std::uint64_t place);
 
-  void apply(Batch& batch) const;
-  torch::Tensor apply(const torch::Tensor& field, const Shape& mesh) const;  // [B, N, c] or packed [1, P, c]
+  void apply(FieldBatch& batch) const;
+  std::vector<float> apply(std::vector<float> field, const Shape& mesh) const;  // [P, channels], any number of channels
   const std::vector<std::int64_t>& sizes() const { return sizes_; }          // points of each sample afterwards
 
  private:
-  torch::Tensor subset(const torch::Tensor& values) const;
+  std::vector<float> subset(const std::vector<float>& values, bool shared) const;
   std::vector<int> symmetries_;                        // 0 .. 7 of each sample; empty: none
   std::vector<std::vector<std::int64_t>> kept_;        // points kept of each sample, rising; empty: all
   std::vector<std::int64_t> sizes_, before_;           // points of each sample: kept, and before

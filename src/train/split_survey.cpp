@@ -3,9 +3,35 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "train/sample_feed.h"
+#include "data/sample_feed.h"
 
 namespace lano {
+
+NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output)
+    : description_(d),
+      scale_coordinates_(scale_coordinates),
+      scale_input_(scale_input),
+      scale_output_(scale_output),
+      coordinates_(d.dims()),
+      input_(d.input_channels()),
+      output_(d.output_channels()) {}
+
+void NormaliserFit::add(const Samples& samples, bool first_piece) {
+  const SetDescription& d = description_;
+  for (std::int64_t i = 0; i < samples.count; ++i) {
+    if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0))) coordinates_.add(samples.coordinates_of(i, d.dims()));
+    if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
+    if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
+  }
+}
+
+Normaliser NormaliserFit::result() const {
+  const auto map = [](bool scale, const ChannelStatistics& statistics, std::int64_t channels) {
+    return scale ? statistics.map() : ChannelMap::identity(channels);
+  };
+  return {map(scale_coordinates_, coordinates_, description_.dims()), map(scale_input_, input_, description_.input_channels()),
+          map(scale_output_, output_, description_.output_channels())};
+}
 
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
   const SetDescription& set = reader.description();

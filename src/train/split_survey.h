@@ -20,6 +20,19 @@ struct SplitSurvey {
   std::int64_t median_points = 0;            // of clouds of different sizes, else 0
 };
 
+// Fits the normaliser on training samples, which may come in pieces: sample by sample in order, so the pieces change no bit.
+class NormaliserFit {
+ public:
+  NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output);
+  void add(const Samples& samples, bool first_piece);  // shared coordinates count once, whatever the number of samples
+  Normaliser result() const;
+
+ private:
+  SetDescription description_;
+  bool scale_coordinates_, scale_input_, scale_output_;
+  ChannelStatistics coordinates_, input_, output_;
+};
+
 // Fails where the set has no output or no training sample.
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config);
 

@@ -20,7 +20,7 @@ struct TablePlan {
   double minutes = 0;                    // of training a pair and seed; 0: the recipes' epochs
   std::vector<std::string> overrides;    // --set, for every pair
   std::filesystem::path configs, data;   // recipes; <benchmark>.h5
-  std::filesystem::path program;         // lano-train, for the child processes
+  std::filesystem::path program;         // lano, for the child processes
   int threads = 0;                       // 0: all cores
 };
 

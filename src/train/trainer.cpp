@@ -19,7 +19,7 @@
 #include "core/threads.h"
 #include "core/version.h"
 #include "data/dataset.h"
-#include "train/evaluation.h"
+#include "evaluate/evaluation.h"
 #include "train/learner.h"
 #include "train/run_folder.h"
 #include "train/sample_changes.h"
@@ -101,12 +101,11 @@ class Trainer {
     if (sample_bytes(reader_, validation_ids_) <= kPieceBytes) validation_ = reader_.read(validation_ids_);
     prepare_task(set);
     check_loss(set);
-    model_ = make_model(architecture_for(config, set, survey_), static_cast<std::uint64_t>(config.seed));
-    model_->use_engine(config.engine);
-    for (const double agents : config.agents_range) model_->use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
-    if (config.model == "lano") model_->use_agents(config.lano.agents);
-    learner_ = std::make_unique<Learner>(config, model_, survey_.normaliser.output, FieldLoss(config.loss, set.shape, survey_.spacing));
-    feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser, model_->order_box());
+    const Objective objective{survey_.normaliser.output, set.shape, survey_.spacing};
+    learner_ = std::make_unique<Learner>(config, make_trainable(architecture_for(config, set, survey_), config, objective));
+    for (const double agents : config.agents_range) model().use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
+    if (!config.agents_range.empty()) model().use_agents(config.lano.agents);
+    feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser, model().order_box());
     const std::int64_t items_a_step = config.batch * config.accumulate;
     steps_per_epoch_ = (items() + items_a_step - 1) / items_a_step;
     state_.config = to_toml(config);
@@ -132,7 +131,7 @@ class Trainer {
     }
     Checkpoint& state = found->checkpoint;
     if (state.data != state_.data) fail_usage("resuming a run", state.data, state_.data, "give the path of its dataset with --data, or start a new run");
-    if (state.threads != state_.threads && (config_.model != "lano" || config_.engine == Engine::composite || config_.lano.dropout > 0)) {
+    if (state.threads != state_.threads && needs_torch(config_)) {
       fmt::print(stderr, "lano: this run was begun with --threads {}; with {} LibTorch's own operations round differently\n", state.threads, state_.threads);
     }
     learner_->restore(state.steps, state.weights, state.buffers, state.average, state.first_moment, state.second_moment);
@@ -150,9 +149,9 @@ class Trainer {
   TrainResult run() {
     write_file_atomically(folder_->config(), state_.config);
     const auto count = static_cast<std::int64_t>(survey_.ids.size());
-    folder_->event("start", {{"version", kVersion}, {"parameters", parameter_count(*model_)}, {"train", count},
+    folder_->event("start", {{"version", kVersion}, {"parameters", model().parameter_count()}, {"train", count},
                             {"validation", validation_ids_.size()}, {"epoch", state_.epoch}, {"step", state_.steps}});
-    fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n", parameter_count(*model_), count,
+    fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n", model().parameter_count(), count,
                validation_ids_.size(), reader_.description().points(), survey_.in_memory ? "" : ", read ahead from the file", config_.epochs,
                steps_per_epoch_);
     const std::int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, config_.epochs) : config_.epochs;
@@ -176,6 +175,8 @@ class Trainer {
   }
 
  private:
+  Trainable& model() { return learner_->model(); }
+
   void check_recipe(const std::string& toml) const {
     if (recipe_of_text(toml) == recipe_of(config_)) return;
     fail_usage("resuming a run", "the config it was started with", "another", "start a new run, or give no --set and no --config beside --resume");
@@ -302,16 +303,16 @@ class Trainer {
 
   double validation_error() {
     if (validation_ids_.empty()) return std::nan("");
-    model_->eval();
+    const auto predictor = model().predictor(about_model());
     const SetDescription& set = reader_.description();
-    if (validation_.count > 0) return summarise(evaluate(*model_, survey_.normaliser, set, validation_).relative_l2).mean;
-    return summarise(evaluate_in_pieces(*model_, survey_.normaliser, reader_, validation_ids_, kPieceBytes).relative_l2).mean;
+    if (validation_.count > 0) return summarise(evaluate(*predictor, set, validation_).relative_l2).mean;
+    return summarise(evaluate_in_pieces(*predictor, reader_, validation_ids_, kPieceBytes).relative_l2).mean;
   }
 
   // Of the running mean: put in the weights' place for as long as it takes.
   double average_error() {
     if (learner_->average().empty()) return std::nan("");
-    const std::span<float> values = learner_->parameters().values();
+    const std::span<float> values = model().values();
     const std::vector<float> raw(values.begin(), values.end());
     std::copy(learner_->average().begin(), learner_->average().end(), values.begin());
     const double error = validation_error();
@@ -332,9 +333,9 @@ class Trainer {
     const double error = use_average ? average : raw;
     const bool better = last_kept || !std::isfinite(state_.best_validation) || error < state_.best_validation;
     if (better) {
-      const std::span<const float> values = learner_->parameters().values();
+      const std::span<const float> values = model().values();
       state_.best_weights = use_average ? learner_->average() : std::vector<float>(values.begin(), values.end());
-      state_.best_buffers = copy_buffers(*model_);  // statistics are running means already: averaged weights take them as they are
+      state_.best_buffers = model().buffers();  // statistics are running means already: averaged weights take them as they are
       state_.best_is_average = use_average;
       state_.best_validation = error;
       state_.best_epoch = state_.epoch;
@@ -387,8 +388,8 @@ class Trainer {
   }
 
   void save(bool best) {
-    state_.weights.assign(learner_->parameters().values().begin(), learner_->parameters().values().end());
-    state_.buffers = copy_buffers(*model_);
+    state_.weights.assign(model().values().begin(), model().values().end());
+    state_.buffers = model().buffers();
     state_.average = learner_->average();
     state_.first_moment = learner_->optimiser().first_moment();
     state_.second_moment = learner_->optimiser().second_moment();
@@ -397,26 +398,32 @@ class Trainer {
     checkpointed_ = Clock::now();
   }
 
-  void write_model() {
+  // A model file without weights.
+  ModelFile about_model() const {
     ModelFile file;
-    file.architecture = model_->architecture();
+    file.architecture = learner_->model().architecture();
     file.set = reader_.description();
     file.coordinates = survey_.shared_coordinates;
     file.normaliser = survey_.normaliser;
+    return file;
+  }
+
+  void write_model() {
+    ModelFile file = about_model();
     file.provenance = {{"version", kVersion},
                        {"recipe", recipe_of(config_)},
                        {"epoch", state_.best_epoch},
                        {"weights", state_.best_is_average ? "ema" : "raw"},
                        {"train_samples", survey_.ids.size()},
                        {"validation_l2", number_or_null(state_.best_validation)}};
-    file.weights = learner_->parameters().named(state_.best_weights);
-    file.buffers = name_buffers(*model_, state_.best_buffers);
+    file.weights = name_tensors(model().layout(), state_.best_weights);
+    file.buffers = model().name_buffers(state_.best_buffers);
     write_model_file(folder_->model(), file);
   }
 
   TrainResult summary() const {
     TrainResult result;
-    result.parameters = parameter_count(*model_);
+    result.parameters = learner_->model().parameter_count();
     result.epochs = state_.epoch;
     result.best_epoch = state_.best_epoch;
     result.validation_l2 = state_.best_validation;
@@ -436,9 +443,9 @@ class Trainer {
 
   // The chosen weights meet the test split, once.
   void judge(TrainResult& result) {
-    std::copy(state_.best_weights.begin(), state_.best_weights.end(), learner_->parameters().values().begin());
-    load_buffers(*model_, state_.best_buffers, "judging a model");
-    model_->eval();
+    std::copy(state_.best_weights.begin(), state_.best_weights.end(), model().values().begin());
+    model().load_buffers(state_.best_buffers, "judging a model");
+    const auto predictor = model().predictor(about_model());
     json about{{"model", config_.model},
                {"parameters", result.parameters},
                {"epochs", result.epochs},
@@ -455,13 +462,13 @@ class Trainer {
                {"set", reader_.description().name}};
     const auto ids = options_.test ? reader_.indices(Split::test) : std::vector<std::int64_t>{};
     if (!ids.empty()) {
-      const Evaluation evaluation = evaluate_in_pieces(*model_, survey_.normaliser, reader_, ids, kPieceBytes);
+      const Evaluation evaluation = evaluate_in_pieces(*predictor, reader_, ids, kPieceBytes);
       result.test_l2 = summarise(evaluation.relative_l2).mean;
       about["test"] = to_json(evaluation);
       std::vector<std::int64_t> picked;
       for (const std::size_t row : picked_rows(evaluation)) picked.push_back(evaluation.ids[row]);
       const Samples few = reader_.read(picked);
-      write_picked(folder_->evaluation_data(), evaluate(*model_, survey_.normaliser, reader_.description(), few), few, reader_.description());
+      write_picked(folder_->evaluation_data(), evaluate(*predictor, reader_.description(), few), few, reader_.description());
     }
     write_file_atomically(folder_->evaluation_json(), about.dump(1) + "\n");
     folder_->event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
@@ -474,7 +481,6 @@ class Trainer {
   Clock::time_point start_, checkpointed_;
   std::vector<std::int64_t> validation_ids_;
   Samples validation_;    // empty where it is read in pieces each time
-  std::shared_ptr<OperatorModel> model_;
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<SampleFeed> feed_;
   std::unique_ptr<RunFolder> folder_;

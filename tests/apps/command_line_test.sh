@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The command line as a user types it: help, exit codes, one sentence for each mistake, nothing half-written, nothing
-# lost; and with LibTorch the whole road from generate to report. Usage: command_line_test.sh LANO WITH_TORCH
+# lost; the whole workflow from generate to report, with LibTorch for other operators too. Usage: command_line_test.sh LANO WITH_TORCH
 set -uo pipefail
 lano=$1 torch=$2
 scratch=$(mktemp -d)
@@ -23,7 +23,7 @@ expect() {
 
 expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
 expect 0 'generate.*' "$lano" --help
-for word in export generate import info report runs; do expect 0 'Example: lano' "$lano" $word --help; done
+for word in eval experiment\ ablation export generate import info predict report runs train tune; do expect 0 'Example: lano' "$lano" $word --help; done
 expect 2 'subcommand is required' "$lano"
 expect 2 'bogus' "$lano" bogus
 expect 2 'did you mean .darcy.' "$lano" generate dracy
@@ -146,50 +146,106 @@ expect 0 'report: runs/g/report/index.html' "$lano" report runs/g
 grep -qF '5.500e-01 ± 5.0e-02' runs/g/report/index.html || complain "the report of seeds lacks their mean"
 rm -rf runs report.html
 
+tiny="--set model.layers=1 --set model.width=16 --set model.heads=2 --set model.agents=4 --set train.epochs=2"
+expect 2 "did you mean 'model.width'" "$lano" train --data d.h5 --out run --set model.widht=3
+expect 2 'multiple of model.heads' "$lano" train --data d.h5 --out run --set model.heads=3
+expect 2 'a dataset' "$lano" train --out run
+expect 1 'nothing at that path' "$lano" train --data none.h5 --out run
+[ -e run ] && complain "refused trainings left a folder"
+expect 0 'test relative L2' "$lano" train --data d.h5 --out run $tiny
+for file in config.toml metrics.csv events.jsonl model.safetensors evaluation.json report/index.html; do
+  [ -s "run/$file" ] || complain "run/$file is missing"
+done
+expect 1 'a run that is already there' "$lano" train --data d.h5 --out run $tiny
+expect 0 'parameters in' "$lano" info run/model.safetensors
+expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5
+expect 0 '"per_sample"' "$lano" eval run/model.safetensors --data d.h5 --json
+expect 2 "train, validation, test or all" "$lano" eval run/model.safetensors --data d.h5 --split tset
+for out in p.h5 p.npy; do
+  expect 0 '4 predictions of \[9, 9\]' "$lano" predict run/model.safetensors --data d.h5 --split test --out $out
+done
+for out in p.vts p.vtu; do
+  expect 0 '1 predictions' "$lano" predict run/model.safetensors --data d.h5 --sample 3 --out $out
+  [ -s $out ] || complain "$out is missing"
+done
+expect 0 'dataset' "$lano" info p.h5
+expect 1 'add --force' "$lano" predict run/model.safetensors --data d.h5 --out p.h5
+expect 2 '.h5, .npy, .vts or .vtu' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
+expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
+expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
+expect 0 'report: run/report/index.html' "$lano" report run
+cp -r run strange && cp d.h5 strange/evaluation.h5
+expect 1 'truth and prediction of each field' "$lano" report strange
+rm -r strange
+expect 0 'run +finished +2/2' "$lano" runs .
+expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
+expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
+expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last
+expect 0 'test relative L2' "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
+expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
+expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
+expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
+expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
+# Kept to the bit through stop and resume.
+expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
+expect 0 'test relative L2' "$lano" train --resume parts
+expect 0 'relative L2' "$lano" eval run/model.safetensors --data d.h5 --picture seen.png
+[ "$(head -c 4 seen.png | tail -c 3)" = PNG ] || complain "seen.png is no picture"
+expect 0 'picture: judged.png' "$lano" report run --picture judged.png
+[ "$(head -c 4 judged.png | tail -c 3)" = PNG ] || complain "judged.png is no picture"
+expect 0 'report: both.html' "$lano" report run parts --out both.html
+grep -q 'median test sample' both.html || complain "both.html shows no sample"
+cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
+expect 0 'test relative L2' "$lano" train --resume --out parts
+expect 1 'the folder of a run' "$lano" train --resume nowhere
+# Ctrl-C: a state, a hint, 130; a second process in the folder is refused meanwhile.
+"$lano" train --data d.h5 --out long $tiny --set train.epochs=100000 >long.txt 2>&1 &
+pid=$!
+for _ in $(seq 300); do [ -s long/checkpoint/best.safetensors ] && break; sleep 0.1; done
+expect 1 'no other process works in' "$lano" train --resume long
+kill -INT $pid
+wait $pid && complain "an interrupted training exits with 0"
+[ $? = 130 ] || complain "an interrupted training does not exit with 130"
+grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
+printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
+expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
+# Several seeds: ordinary runs, all counted, kept by a second call.
+expect 2 'at least 2' "$lano" train --data d.h5 --out seeds $tiny --seeds 1
+expect 2 'no --stop-after' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
+[ -e seeds ] && complain "refused trainings left a folder"
+expect 0 'test +mean [0-9.e-]+ \+- [0-9.e-]+' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --threads 1
+cmp run/model.safetensors seeds/seed-0/model.safetensors || complain "a seed of a group differs from the run alone"
+[ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] || complain "seeds/ holds other files than it should"
+expect 1 'a group of seeds that is already there' "$lano" train --data d.h5 --out seeds $tiny
+expect 1 'add --resume|by --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
+expect 0 'seed 1: finished before, kept' "$lano" train --resume seeds
+expect 0 'seed 1: finished before, kept' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --resume
+# A search: killed at some moment, the same command ends with the same table.
+search=(tune --data d.h5 $tiny --vary schedule.learning_rate=1e-4..1e-2:log --vary model.heads=1..4 --trials 4 --rungs 2 --keep 0.5 --threads 1)
+expect 0 'best: tuned/best.toml' "$lano" "${search[@]}" --out tuned
+"$lano" "${search[@]}" --out killed >/dev/null 2>&1 & job=$!
+for _ in $(seq 1000); do [ -e killed/trial-001/rung-0/metrics.csv ] && break; sleep 0.01; done
+kill -9 $job 2>/dev/null; wait $job 2>/dev/null
+expect 0 'best: killed/best.toml' "$lano" "${search[@]}" --out killed
+cmp tuned/tune.csv killed/tune.csv || complain "a killed search ends with another table"
+grep -l '"test"' tuned/trial-*/rung-*/evaluation.json && complain "tuning has read the test split"
+expect 2 'started with seed 0' "$lano" "${search[@]}" --seed 1 --out tuned
+expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widht=8,16 --out t
+expect 2 'vary' "$lano" tune --data d.h5 --out t
+[ -e t ] && complain "a refused search left a folder"
+expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
+
 if [ "$torch" != ON ]; then
-  expect 1 'lano-train' "$lano" train --data d.h5
+  # What needs LibTorch says so, and how to get it; nothing is left behind.
+  for what in --set\ model.name=transolver --set\ train.engine=composite --device\ cuda; do
+    expect 1 'needs LibTorch.*libtorch-dev.*LANO_WITH_TORCH=ON' "$lano" train --data d.h5 --out t $tiny $what
+  done
+  expect 1 'needs LibTorch' "$lano" bench step
+  expect 1 'needs LibTorch' "$lano" eval run/model.safetensors --data d.h5 --engine composite
+  expect 1 'needs LibTorch' "$lano" experiment table --models lano,fno --out t
+  [ -e t ] && complain "a refused training left a folder"
 else
-  for word in train eval predict tune; do expect 0 'Example: lano' "$lano" $word --help; done
-  tiny="--set model.layers=1 --set model.width=16 --set model.heads=2 --set model.agents=4 --set train.epochs=2"
-  expect 2 "did you mean 'model.width'" "$lano" train --data d.h5 --out run --set model.widht=3
-  expect 2 'multiple of model.heads' "$lano" train --data d.h5 --out run --set model.heads=3
-  expect 2 'a dataset' "$lano" train --out run
-  expect 1 'nothing at that path' "$lano" train --data none.h5 --out run
-  [ -e run ] && complain "refused trainings left a folder"
-  expect 0 'test relative L2' "$lano" train --data d.h5 --out run $tiny
-  for file in config.toml metrics.csv events.jsonl model.safetensors evaluation.json report/index.html; do
-    [ -s "run/$file" ] || complain "run/$file is missing"
-  done
-  expect 1 'a run that is already there' "$lano" train --data d.h5 --out run $tiny
-  expect 0 'parameters in' "$lano" info run/model.safetensors
-  expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5
-  expect 0 '"per_sample"' "$lano" eval run/model.safetensors --data d.h5 --json
-  expect 2 "train, validation, test or all" "$lano" eval run/model.safetensors --data d.h5 --split tset
-  for out in p.h5 p.npy; do
-    expect 0 '4 predictions of \[9, 9\]' "$lano" predict run/model.safetensors --data d.h5 --split test --out $out
-  done
-  for out in p.vts p.vtu; do
-    expect 0 '1 predictions' "$lano" predict run/model.safetensors --data d.h5 --sample 3 --out $out
-    [ -s $out ] || complain "$out is missing"
-  done
-  expect 0 'dataset' "$lano" info p.h5
-  expect 1 'add --force' "$lano" predict run/model.safetensors --data d.h5 --out p.h5
-  expect 2 '.h5, .npy, .vts or .vtu' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
-  expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
-  expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
-  expect 0 'report: run/report/index.html' "$lano" report run
-  cp -r run strange && cp d.h5 strange/evaluation.h5
-  expect 1 'truth and prediction of each field' "$lano" report strange
-  rm -r strange
-  expect 0 'run +finished +2/2' "$lano" runs .
   expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
-  expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
-  expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
-  expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last
-  expect 0 'test relative L2' "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
-  expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
-  expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
-  expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
   expect 0 'roofline' "$lano" bench forward --case elasticity --seconds 0.1
   last=$("$lano" bench step --case elasticity --seconds 0.1 --json | tail -n 1)
   for field in case threads composite_ms fused_ms speedup gflops sgemm_gflops roofline peak_bytes_fused peak_bytes_composite max_rel_diff; do
@@ -206,8 +262,7 @@ else
   # The composite path learns the same, and says the same in the end to a few digits.
   expect 0 'test relative L2' "$lano" train --data d.h5 --out plain $tiny --set train.engine=composite
   expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
-  expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
-  # Another operator on the same road, on a grid and on a cloud; what only a LANO has is said or refused.
+  # Another operator on the same way, on a grid and on a cloud; what only a LANO has is said or refused.
   small="--set model.name=transolver --set model.slices=4 $tiny"
   expect 0 'transolver does not read model.agents: it changes nothing' "$lano" train --data d.h5 --out other $small
   expect 0 "model 'transolver', [0-9]+ parameters" "$lano" info other/model.safetensors
@@ -253,54 +308,11 @@ else
   for part in '"cells":' '"slopes":' '"model":"transolver"' '"peak_bytes":' '"time":'; do grep -qF "$part" <<<"$last" || complain "bench cost --json lacks $part: $last"; done
   [ "$(head -c 4 cost/cost.png | tail -c 3)" = PNG ] && [ -s cost/cost.html ] || complain "bench cost drew no plot"
   expect 0 'left out' "$lano" bench cost --models transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 0.001 --threads 1
-  # Kept to the bit through stop and resume.
-  expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1
-  expect 0 'test relative L2' "$lano" train --resume parts
-  expect 0 'relative L2' "$lano" eval run/model.safetensors --data d.h5 --picture seen.png
-  [ "$(head -c 4 seen.png | tail -c 3)" = PNG ] || complain "seen.png is no picture"
-  expect 0 'picture: judged.png' "$lano" report run --picture judged.png
-  [ "$(head -c 4 judged.png | tail -c 3)" = PNG ] || complain "judged.png is no picture"
-  expect 0 'report: both.html' "$lano" report run parts --out both.html
-  grep -q 'median test sample' both.html || complain "both.html shows no sample"
-  cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
-  expect 0 'test relative L2' "$lano" train --resume --out parts
-  expect 1 'the folder of a run' "$lano" train --resume nowhere
-  # Ctrl-C: a state, a hint, 130; a second process in the folder is refused meanwhile.
-  "$lano" train --data d.h5 --out long $tiny --set train.epochs=100000 >long.txt 2>&1 &
-  pid=$!
-  for _ in $(seq 300); do [ -s long/checkpoint/best.safetensors ] && break; sleep 0.1; done
-  expect 1 'no other process works in' "$lano" train --resume long
-  kill -INT $pid
-  wait $pid && complain "an interrupted training exits with 0"
-  [ $? = 130 ] || complain "an interrupted training does not exit with 130"
-  grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
-  printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
-  expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
-  # Several seeds: ordinary runs, all counted, kept by a second call.
-  expect 2 'at least 2' "$lano" train --data d.h5 --out seeds $tiny --seeds 1
-  expect 2 'no --stop-after' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
-  [ -e seeds ] && complain "refused trainings left a folder"
-  expect 0 'test +mean [0-9.e-]+ \+- [0-9.e-]+' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --threads 1
-  cmp run/model.safetensors seeds/seed-0/model.safetensors || complain "a seed of a group differs from the run alone"
-  [ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] || complain "seeds/ holds other files than it should"
-  expect 1 'a group of seeds that is already there' "$lano" train --data d.h5 --out seeds $tiny
-  expect 1 'add --resume|by --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
-  expect 0 'seed 1: finished before, kept' "$lano" train --resume seeds
-  expect 0 'seed 1: finished before, kept' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --resume
-  # A search: killed at some moment, the same command ends with the same table.
-  search=(tune --data d.h5 $tiny --vary schedule.learning_rate=1e-4..1e-2:log --vary model.heads=1..4 --trials 4 --rungs 2 --keep 0.5 --threads 1)
-  expect 0 'best: tuned/best.toml' "$lano" "${search[@]}" --out tuned
-  "$lano" "${search[@]}" --out killed >/dev/null 2>&1 & job=$!
-  for _ in $(seq 1000); do [ -e killed/trial-001/rung-0/metrics.csv ] && break; sleep 0.01; done
-  kill -9 $job 2>/dev/null; wait $job 2>/dev/null
-  expect 0 'best: killed/best.toml' "$lano" "${search[@]}" --out killed
-  cmp tuned/tune.csv killed/tune.csv || complain "a killed search ends with another table"
-  grep -l '"test"' tuned/trial-*/rung-*/evaluation.json && complain "tuning has read the test split"
-  expect 2 'started with seed 0' "$lano" "${search[@]}" --seed 1 --out tuned
-  expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widht=8,16 --out t
-  expect 2 'vary' "$lano" tune --data d.h5 --out t
-  [ -e t ] && complain "a refused search left a folder"
-  expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
+  for device in cuda cuda:3 tpu; do
+    expect 2 'device' "$lano" train --data d.h5 --out t $tiny --device $device
+  done
+  expect 2 'device' "$lano" eval run/model.safetensors --data d.h5 --device cuda
+  [ -e t ] && complain "a refused device left a folder"
 fi
 
 [ "$failures" = 0 ] && echo "the command line keeps its word" || exit 1

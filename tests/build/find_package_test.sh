@@ -11,7 +11,7 @@ cmake_minimum_required(VERSION 3.25)
 project(user CXX)
 find_package(lano 0.1 REQUIRED)
 add_executable(user main.cpp)
-target_link_libraries(user PRIVATE lano::data lano::pde lano::runtime lano::report lano::metrics)
+target_link_libraries(user PRIVATE lano::data lano::pde lano::runtime lano::report lano::metrics lano::train)
 CMAKE
 cat > "$scratch/user/main.cpp" <<'CPP'
 #include <cstdio>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/lano_cases.h"
-#include "models/naive_lano.h"
+#include "naive_lano.h"
 #include "scratch.h"
 
 namespace lano {
@@ -97,11 +97,20 @@ void expect_equal(const torch::Tensor& output, const test::Matrix& expected) {  
   }
 }
 
+NaiveLano::Weights weights_of(const OperatorModel& model) {
+  NaiveLano::Weights weights;
+  for (const auto& item : model.named_parameters()) {
+    const torch::Tensor plain = item.value().detach().to(torch::kFloat64).contiguous();
+    weights[item.key()] = {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
+  }
+  return weights;
+}
+
 // A model in double with large weights, and its naive twin.
 struct Twins {
   Twins(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {})
       : model(make_model(to_json(config, lano_shape(config, set, spacing)), 1)),
-        naive((model->to(torch::kFloat64), enlarge_weights(*model), *model), config, lano_shape(config, set, spacing)) {}
+        naive((model->to(torch::kFloat64), enlarge_weights(*model), weights_of(*model)), config, lano_shape(config, set, spacing)) {}
   std::shared_ptr<OperatorModel> model;
   test::NaiveLano naive;
 };

@@ -1,81 +1,9 @@
-// kill -9 at random: another process trains, dies, is started again; in the end its model file is that of a run never stopped.
-#include <fmt/format.h>
-#include <sys/wait.h>
-
-#include <cstdlib>
-
-#include "core/atomic_file.h"
-#include "core/random.h"
-#include "train/checkpoint.h"
-#include "train/tiny_runs.h"
+#include "train/resume_cases.h"
 
 namespace lano {
 namespace {
 
-constexpr int kKills = 20;
-
-struct Outcome {
-  bool killed, finished;
-};
-
-Outcome start(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& how) {
-  // The shell replaces itself, so the status is the training's own.
-  const std::string command = fmt::format("OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive exec '{}' '{}' '{}' {} >/dev/null", LANO_RESUME_VICTIM, config.string(),
-                                          run.string(), how);
-  const int status = std::system(command.c_str());
-  return {(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) || (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL),
-          WIFEXITED(status) && WEXITSTATUS(status) == 0};
-}
-
-struct Victim {
-  const char *name, *model;
-  Engine engine;
-};
-
-class KilledAtRandom : public ::testing::TestWithParam<Victim> {};
-
-TEST_P(KilledAtRandom, EndsWithTheSameBytes) {
-  test::Scratch scratch;
-  TrainConfig config = test::tiny(test::darcy(scratch, 28, 2));
-  config.model = GetParam().model;
-  config.engine = GetParam().engine;
-  const bool lano = config.model == "lano";
-  if (config.engine == Engine::composite) config.lano.dropout = 0.1;
-  config.epochs = 24;  // of 21 samples: 6 steps each
-  config.batch = 2;
-  config.accumulate = 2;
-  config.ema = 0.95;
-  config.augment = Augment::rotations;
-  if (lano) config.agents_range = {4, 16};
-  write_file_atomically(scratch / "whole.toml", to_toml(config));
-  ASSERT_TRUE(start(scratch / "whole.toml", scratch / "whole", "whole").finished);
-  config.memory_gb = 0;  // read ahead
-  config.checkpoint_steps = 2;
-  write_file_atomically(scratch / "parts.toml", to_toml(config));
-  RandomStream stream(2026, Purpose::test, !lano ? 3 : config.engine == Engine::fused ? 1 : 2);
-  const int kills = lano ? kKills : kKills / 2;
-  for (int kill = 0, starts = 0; kill < kills; ++starts) {
-    ASSERT_LT(starts, 3 * kills);
-    // Half of them after a number of steps, half at any moment: in a step, in a write, in validation.
-    const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6)) : fmt::format("microseconds {}", 1 + stream.below(20000));
-    const Outcome outcome = start(scratch / "parts.toml", scratch / "parts", how);
-    ASSERT_TRUE(outcome.killed || outcome.finished) << how << ": failed";
-    if (outcome.killed) ++kill;
-    if (outcome.finished) {  // on a quick machine the kills come too late: the same bytes, and once more from the beginning
-      EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
-      std::filesystem::remove_all(scratch / "parts");
-    }
-  }
-  ASSERT_TRUE(start(scratch / "parts.toml", scratch / "parts", "whole").finished);
-  EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
-  const auto state = [&](const char* run) { return read_checkpoint(CheckpointFolder(scratch / run).files().back()); };
-  EXPECT_EQ(state("whole/checkpoint").average, state("parts/checkpoint").average);
-  EXPECT_EQ(state("whole/checkpoint").second_moment, state("parts/checkpoint").second_moment);
-}
-
-INSTANTIATE_TEST_SUITE_P(Engines, KilledAtRandom,
-                         ::testing::Values(Victim{"fused", "lano", Engine::fused}, Victim{"composite", "lano", Engine::composite},
-                                           Victim{"transolver", "transolver", Engine::composite}),
+INSTANTIATE_TEST_SUITE_P(Fused, KilledAtRandom, ::testing::Values(Victim{"fused", "lano", Engine::fused}),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -10,9 +10,15 @@
 #include <string>
 
 #include "train/trainer.h"
+#ifdef LANO_VICTIM_OF_TORCH
+#include "models/torch_trainable.h"
+#endif
 
 int main(int argc, char** argv) try {
   if (argc < 4) return 2;
+#ifdef LANO_VICTIM_OF_TORCH
+  lano::register_torch_models();
+#endif
   lano::TrainConfig config;
   lano::Schema schema;
   lano::bind_train_config(schema, config);

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/random.h"
 #include "pde/darcy_solver.h"
 #include "scratch.h"
 
@@ -12,57 +13,81 @@ namespace {
 TEST(SampleChanges, EverySymmetryOfDarcyFlowIsASolutionToo) {
   const std::int64_t n = 12;
   const DarcySolver solver(n);
-  torch::Tensor a = torch::rand({1, n * n, 1}) * 9 + 3;
+  RandomStream stream(3, Purpose::test);
+  std::vector<float> a(static_cast<std::size_t>(n * n));
+  for (float& value : a) value = static_cast<float>(9 * stream.uniform() + 3);
   std::set<std::vector<float>> seen;
-  const auto solve = [&](const torch::Tensor& coefficient) {
-    const torch::Tensor exact = coefficient.to(torch::kFloat64).contiguous();
-    const std::vector<double> values(exact.data_ptr<double>(), exact.data_ptr<double>() + n * n);
+  const auto solve = [&](const std::vector<float>& coefficient) {
+    const std::vector<double> values(coefficient.begin(), coefficient.end());
     std::vector<double> u(values.size());
     solver.solve(values, std::vector<double>(values.size(), 1.0), u, 1e-12);
-    return torch::tensor(u, torch::kFloat64).view({1, n * n, 1});
+    return std::vector<float>(u.begin(), u.end());
   };
-  const torch::Tensor u = solve(a);
+  const std::vector<float> u = solve(a);
   for (std::uint64_t step = 0; step < 60; ++step) {
     const SampleChanges changes(Augment::rotations, 0, {n * n}, 7, step, 0);
-    const torch::Tensor changed = changes.apply(a, {n, n}).contiguous();
-    if (!seen.insert(std::vector<float>(changed.data_ptr<float>(), changed.data_ptr<float>() + n * n)).second) continue;
-    EXPECT_LT((changes.apply(u, {n, n}) - solve(changed)).abs().max().item<double>(), 1e-9);
+    const std::vector<float> changed = changes.apply(a, {n, n});
+    if (!seen.insert(changed).second) continue;
+    const std::vector<float> permuted = changes.apply(u, {n, n}), solved = solve(changed);
+    for (std::size_t i = 0; i < solved.size(); ++i) EXPECT_NEAR(permuted[i], solved[i], 1e-9);
   }
   EXPECT_EQ(seen.size(), 8u);
 }
 
+std::vector<float> counted(std::size_t size, float factor = 1) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i) values[i] = factor * static_cast<float>(i);
+  return values;
+}
+
 TEST(SampleChanges, SubsetsAreTheSameForAllFieldsAndKeepTheOrder) {
-  const torch::Tensor x = torch::arange(40, torch::kFloat32).view({2, 20, 1});
   const SampleChanges changes(Augment::none, 6, {20, 20}, 1, 5, 0);
-  Batch batch;
-  batch.coordinates = x;
-  batch.input = 2 * x;
+  FieldBatch batch;
+  batch.sizes = {20, 20};
+  batch.coordinates = counted(40);
+  batch.input = counted(40, 2);
   changes.apply(batch);
-  EXPECT_EQ(batch.coordinates.sizes(), (std::vector<std::int64_t>{2, 6, 1}));
-  EXPECT_TRUE(torch::equal(2 * batch.coordinates, batch.input));
-  EXPECT_TRUE(torch::equal(3 * batch.coordinates, changes.apply(3 * x, {})));
-  for (std::int64_t b = 0; b < 2; ++b) {
-    const torch::Tensor row = batch.coordinates[b].flatten();
-    EXPECT_TRUE((row.slice(0, 1) > row.slice(0, 0, -1)).all().item<bool>());  // rising, so each point once
-    EXPECT_GE(row.min().item<float>(), 20 * static_cast<float>(b));
-    EXPECT_LT(row.max().item<float>(), 20 * static_cast<float>(b + 1));
+  ASSERT_EQ(batch.sizes, (std::vector<std::int64_t>{6, 6}));
+  ASSERT_EQ(batch.coordinates.size(), 12u);
+  const std::vector<float> third = changes.apply(counted(40, 3), {});
+  for (std::size_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(2 * batch.coordinates[i], batch.input[i]);
+    EXPECT_EQ(3 * batch.coordinates[i], third[i]);
+    EXPECT_EQ(static_cast<int>(batch.coordinates[i]) / 20, static_cast<int>(i) / 6);  // of its own sample
+    if (i % 6 == 0) continue;
+    EXPECT_GT(batch.coordinates[i], batch.coordinates[i - 1]);  // rising, so each point once
   }
-  EXPECT_FALSE(torch::equal(batch.coordinates[0], batch.coordinates[1] - 20));  // each sample its own
+  bool same = true;  // each sample its own
+  for (std::size_t i = 0; i < 6; ++i) same = same && batch.coordinates[i] == batch.coordinates[6 + i] - 20;
+  EXPECT_FALSE(same);
   // The same step draws the same points, another step others.
-  EXPECT_TRUE(torch::equal(SampleChanges(Augment::none, 6, {20, 20}, 1, 5, 0).apply(x, {}), batch.coordinates));
-  EXPECT_FALSE(torch::equal(SampleChanges(Augment::none, 6, {20, 20}, 1, 6, 0).apply(x, {}), batch.coordinates));
+  EXPECT_EQ(SampleChanges(Augment::none, 6, {20, 20}, 1, 5, 0).apply(counted(40), {}), batch.coordinates);
+  EXPECT_NE(SampleChanges(Augment::none, 6, {20, 20}, 1, 6, 0).apply(counted(40), {}), batch.coordinates);
+}
+
+TEST(SampleChanges, SharedCoordinatesAreThinnedForEachSample) {
+  const SampleChanges changes(Augment::none, 3, {5, 5}, 1, 0, 0);
+  FieldBatch batch;
+  batch.sizes = {5, 5};
+  batch.shared_coordinates = true;
+  batch.coordinates = counted(5);
+  batch.input = counted(10);
+  changes.apply(batch);
+  EXPECT_FALSE(batch.shared_coordinates);
+  ASSERT_EQ(batch.coordinates.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(batch.coordinates[i] + (i < 3 ? 0 : 5), batch.input[i]);
 }
 
 TEST(SampleChanges, PackedCloudsAreThinnedOneByOne) {
-  const torch::Tensor x = torch::arange(17, torch::kFloat32).view({1, 17, 1});
   const SampleChanges changes(Augment::none, 6, {12, 5}, 1, 0, 0);
-  Batch batch;
-  batch.coordinates = batch.input = x;
-  batch.counts = {12, 5};
+  FieldBatch batch;
+  batch.sizes = {12, 5};
+  batch.packed = true;
+  batch.coordinates = batch.input = counted(17);
   changes.apply(batch);
-  EXPECT_EQ(batch.counts, (std::vector<std::int64_t>{6, 5}));  // the second has no more
-  EXPECT_EQ(batch.coordinates.size(1), 11);
-  EXPECT_TRUE(torch::equal(batch.coordinates[0].slice(0, 6), x[0].slice(0, 12)));
+  EXPECT_EQ(batch.sizes, (std::vector<std::int64_t>{6, 5}));  // the second has no more
+  ASSERT_EQ(batch.coordinates.size(), 11u);
+  for (std::size_t i = 6; i < 11; ++i) EXPECT_EQ(batch.coordinates[i], static_cast<float>(i + 6));
 }
 
 TEST(SampleChanges, SetsWithoutTheSymmetryAreRefused) {

@@ -78,19 +78,6 @@ TEST(Budget, ThePaceIsThatOfTheStepsBehindTheFirst) {
   EXPECT_DOUBLE_EQ(pace_of({{9}, {}, {}}, 1).step_seconds, 0);
 }
 
-// The features of an ONO overflow in the forward pass of the second step, before there is a loss.
-TEST(PairRun, AForwardPassThatIsNotFiniteIsADivergence) {
-  test::Scratch scratch;
-  TrainConfig config = test::tiny(test::darcy(scratch, 8, 2));
-  config.model = "ono";
-  config.schedule.kind = ScheduleKind::constant;
-  config.schedule.learning_rate = 1e30;
-  run_pair_child(config, scratch / "run", scratch / "result.json", 0);
-  const json result = json::parse(read_file(scratch / "result.json", "reading"));
-  EXPECT_EQ(result.at("state"), "diverged") << result.dump();
-  EXPECT_NE(result.at("sentence").get<std::string>().find("features of an ONO"), std::string::npos) << result.dump();
-}
-
 // Answers as the training program would: by the model's name in the recipe it succeeds, is refused, diverges or dies.
 void write_program(const fs::path& path) {
   std::ofstream(path) << R"sh(#!/bin/bash

@@ -16,7 +16,8 @@
 #include "scratch.h"
 #include "train/tiny_runs.h"
 #include "train/ablation.h"
-#include "train/evaluation.h"
+#include "evaluate/evaluation.h"
+#include "evaluate/loaded_model.h"
 #include "train/run_folder.h"
 #include "train/tiny_runs.h"
 
@@ -42,10 +43,10 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
     EXPECT_TRUE(std::filesystem::exists(path)) << path;
   }
   // The model file alone gives the same test error.
-  TrainedModel trained = load_trained_model(run.model());
+  const LoadedModel trained = load_model(run.model());
   const DatasetReader reader(config.data);
   const Samples samples = reader.read(reader.indices(Split::test));
-  const Evaluation again = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  const Evaluation again = evaluate(*trained.predictor, reader.description(), samples);
   EXPECT_DOUBLE_EQ(summarise(again.relative_l2).mean, result.test_l2);
   // The chosen epoch is the best of those in metrics.csv.
   std::istringstream rows(read_file(run.metrics(), "r"));
@@ -143,11 +144,11 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
   config.loss.gradient_weight = 0;
   config.epochs = 1;
   train(config, scratch / "run");
-  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
-  EXPECT_EQ(trained.model->order_box().size(), 4u);
+  const LoadedModel trained = load_model(scratch / "run/model.safetensors");
+  EXPECT_EQ(trained.about.architecture.at("order_box").size(), 4u);
   const DatasetReader reader(scratch / "cloud.h5");
   Samples given = reader.read(reader.indices(Split::test));
-  const auto straight = predict(*trained.model, trained.file.normaliser, set, given, 1).values;
+  const auto straight = predict(*trained.predictor, set, given).values;
   std::vector<std::int64_t> permutation(50);
   std::iota(permutation.begin(), permutation.end(), 0);
   shuffle(permutation, stream);
@@ -158,7 +159,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
     mixed.coordinates[2 * i + 1] = given.coordinates[2 * from + 1];
     mixed.input[i] = given.input[from];
   }
-  const auto permuted = predict(*trained.model, trained.file.normaliser, set, mixed, 1).values;
+  const auto permuted = predict(*trained.predictor, set, mixed).values;
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(permuted[i], straight[static_cast<std::size_t>(permutation[i])]);
 }
 
@@ -351,12 +352,12 @@ TEST(Trainer, OneModelServesManyAgents) {
   config.agents_range = {4, 25};
   const double mixed = train(config, scratch / "mixed").test_l2;
   EXPECT_LT(mixed, 0.2);
-  TrainedModel trained = load_trained_model(scratch / "mixed/model.safetensors");
+  const LoadedModel trained = load_model(scratch / "mixed/model.safetensors");
   const DatasetReader reader(config.data);
   const Samples samples = reader.read(reader.indices(Split::test));
   for (const std::int64_t agents : {4, 25}) {
-    trained.model->use_agents(agents);
-    EXPECT_LT(summarise(evaluate(*trained.model, trained.file.normaliser, reader.description(), samples).relative_l2).mean, 1.3 * mixed) << agents;
+    trained.predictor->use_agents(agents);
+    EXPECT_LT(summarise(evaluate(*trained.predictor, reader.description(), samples).relative_l2).mean, 1.3 * mixed) << agents;
   }
   config.agents_range = {4, 1e9};
   EXPECT_ERROR_WITH(train(config, scratch / "many"), "at most 2^24");
@@ -513,16 +514,16 @@ TEST(Trainer, WeightsOfTheWrongNumberAreNamed) {
 
 // A model file of format version 1 as lano 0.1.0 wrote it: it must load for ever and give the predictions of that day.
 TEST(TrainedModel, AFileOfVersionOneStillPredictsTheSame) {
-  TrainedModel trained = load_trained_model(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors");
+  const LoadedModel trained = load_model(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors");
   Samples samples;
   samples.count = 1;
   samples.points = 81;
   samples.ids = {0};
-  samples.coordinates = trained.file.coordinates;
+  samples.coordinates = trained.about.coordinates;
   for (int i = 0; i < 9; ++i) {
     for (int j = 0; j < 9; ++j) samples.input.push_back((i + 2 * j) % 3 == 0 ? 12.0f : 3.0f);
   }
-  const auto u = predict(*trained.model, trained.file.normaliser, trained.file.set, samples, 1).values;
+  const auto u = predict(*trained.predictor, trained.about.set, samples).values;
   const std::pair<std::size_t, double> known[] = {
       {0 * 9 + 0, 0.000888168055}, {4 * 9 + 4, 0.00768688181}, {8 * 9 + 2, 0.00108496973}, {3 * 9 + 7, 0.00860316306}};
   for (const auto& [point, value] : known) EXPECT_NEAR(u[point], value, 1e-7);  // float32 of fields of 1e-2
@@ -535,7 +536,7 @@ TEST(TrainedModel, AnArchitectureThatDoesNotFitItsWeightsIsRefused) {
     ModelFile changed = good;
     changed.architecture[key] = std::move(value);
     write_model_file(scratch / "changed.safetensors", changed);
-    return test::error_of([&] { load_trained_model(scratch / "changed.safetensors"); });
+    return test::error_of([&] { load_model(scratch / "changed.safetensors"); });
   };
   EXPECT_NE(with("width", 1 << 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("layers", 1 << 30).find("the file is damaged"), std::string::npos);
@@ -573,10 +574,10 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   config.frames = 4;  // the fifth frame lies beyond the trained horizon
   config.epochs = 30;
   const TrainResult result = train(config, scratch / "run");
-  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
+  const LoadedModel trained = load_model(scratch / "run/model.safetensors");
   const DatasetReader reader(config.data);
   const Samples samples = reader.read(reader.indices(Split::test));
-  const Evaluation evaluation = evaluate(*trained.model, trained.file.normaliser, reader.description(), samples);
+  const Evaluation evaluation = evaluate(*trained.predictor, reader.description(), samples);
   ASSERT_EQ(evaluation.step_l2.size(), 4u);  // frames 1 .. 4, the first is given
   EXPECT_EQ(evaluation.first_frame, 1);
   EXPECT_NEAR(summarise(evaluation.relative_l2).mean, result.test_l2, 1e-9);
@@ -591,7 +592,7 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   }
   EXPECT_LT(result.test_l2, 0.7 * persistence);
   // A longer roll-out starts with the same frames and keeps the first state as given.
-  const Prediction longer = predict(*trained.model, trained.file.normaliser, reader.description(), samples, 8, 9);
+  const Prediction longer = predict(*trained.predictor, reader.description(), samples, 9);
   EXPECT_EQ(longer.frames, 10);
   const auto known = evaluation.prediction.values.begin();
   for (std::size_t i = 0; i < 5 * frame; ++i) ASSERT_EQ(longer.values[i], known[static_cast<std::ptrdiff_t>(i)]);
@@ -646,12 +647,12 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   thinned.points = 20;
   thinned.memory_gb = 0;
   EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);
-  TrainedModel trained = load_trained_model(scratch / "run/model.safetensors");
-  EXPECT_EQ(trained.file.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
+  const LoadedModel trained = load_model(scratch / "run/model.safetensors");
+  EXPECT_EQ(trained.about.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
   const DatasetReader reader(scratch / "ragged.h5");
   const Samples all = reader.read(reader.indices("all"));
-  const auto together = predict(*trained.model, trained.file.normaliser, reader.description(), all, 8).values;
-  const auto alone = predict(*trained.model, trained.file.normaliser, reader.description(), all, 1).values;
+  const auto together = predict(*trained.predictor, reader.description(), all).values;
+  const auto alone = predict(*trained.predictor, reader.description(), all).values;
   ASSERT_EQ(together.size(), alone.size());
   for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 2e-6 * (1 + std::abs(alone[i])));
 }

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "command.h"
+#include "core/set_fit.h"
+#include "core/atomic_file.h"
+#include "report/sheet.h"
+#include "evaluate/evaluation.h"
+#include "evaluate/loaded_model.h"
+#include "run_options.h"
+
+namespace lano::cli {
+namespace {
+
+struct EvalOptions {
+  std::string model, data, split = "test", picture;
+  bool json = false;
+  int threads = 0;
+  std::string engine = "fused", device = "cpu";
+  std::int64_t agents = 0, steps = 0;
+};
+
+void print_line(const char* label, const nlohmann::json& s) {
+  fmt::print("{:<22} mean {:.4e}  deviation {:.2e}  median {:.4e}  95 % {:.4e}  worst {:.4e}\n", label,
+             s["mean"].get<double>(), s["deviation"].get<double>(), s["median"].get<double>(), s["q95"].get<double>(),
+             s["maximum"].get<double>());
+}
+
+// Best, median and worst sample as input | truth | prediction | error, of sets with times the last frame judged.
+void draw(const std::string& path, const Evaluation& evaluation, const Samples& samples, const SetDescription& set) {
+  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
+  const std::int64_t channels = set.output_channels(), last = std::min(samples.frames, evaluation.prediction.frames) - 1;
+  std::vector<ReportSample> picked;
+  for (const std::size_t row : picked_rows(evaluation)) {
+    const auto i = static_cast<std::int64_t>(row);
+    const auto frame = static_cast<std::size_t>(samples.points_of(i) * channels), from = static_cast<std::size_t>(last) * frame;
+    ReportSample sample;
+    sample.coordinates = copy(samples.coordinates_of(i, set.dims()));
+    sample.input = copy(samples.input_of(i, set.input_channels()));
+    sample.truth = copy(samples.output_of(i, channels).subspan(from, frame));
+    sample.prediction = copy(evaluation.prediction.of(samples, i, channels).subspan(from, frame));
+    picked.push_back(std::move(sample));
+  }
+  write_file_atomically(path, encode_png(join_images(draw_judged(set, picked))));
+}
+
+void run_eval(const EvalOptions& o, const Program& program) {
+  choose_device(program, o.device);
+  const bool composite = o.engine == "composite" || o.device != "cpu";
+  ModelFile file = read_model_file(o.model);
+  program.need_torch(needs_torch(file, composite));
+  program.use_threads(o.threads);
+  LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
+  const DatasetReader reader(o.data);
+  check_fits(model.about.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
+  const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
+  choose_agents(*model.predictor, o.agents);
+  const Evaluation evaluation = evaluate(*model.predictor, reader.description(), samples, o.steps);
+  const nlohmann::json result = to_json(evaluation);
+  if (!o.picture.empty()) draw(o.picture, evaluation, samples, reader.description());
+  if (o.json) {
+    fmt::print("{}\n", result.dump());
+    return;
+  }
+  fmt::print("{} on {} ({} samples of {}, split {})\n", o.model, o.data, samples.count,
+             shape_text(reader.description().shape), o.split);
+  print_line("relative L2", result["relative_l2"]);
+  if (result.contains("relative_h1")) print_line("relative L2, gradient", result["relative_h1"]);
+  print_line("largest error", result["max_error"]);
+  for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
+    const auto frame = static_cast<std::size_t>(evaluation.first_frame) + t;
+    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, reader.description().time[frame], evaluation.step_l2[t]);
+  }
+  if (evaluation.prediction.frames > samples.frames) {
+    fmt::print("  rolled out to frame {}; the set knows {}\n", evaluation.prediction.frames - 1, samples.frames - 1);
+  }
+  fmt::print("prediction             {:.2f} ms a sample\n", 1e3 * evaluation.seconds / static_cast<double>(samples.count));
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, const Program& program) {
+  auto o = std::make_shared<EvalOptions>();
+  CLI::App* command = app.add_subcommand("eval", "judge a model on a dataset");
+  command->add_option("model", o->model, "the model file")->required();
+  command->add_option("--data", o->data, "the dataset file")->required();
+  command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
+  command->add_option("--steps", o->steps, "autoregressive models: free roll-out of so many steps, 0: all frames of the set")->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
+  command->add_option("--picture", o->picture, "also a PNG: best, median and worst sample as input | truth | prediction | error");
+  command->add_flag("--json", o->json, "one JSON object with every sample's error");
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  add_device_option(command, o->device);
+  command->footer("Example: lano eval runs/darcy/model.safetensors --data darcy.h5 --split test");
+  command->callback([o, program] { run_eval(*o, program); });
+}
+
+}  // namespace lano::cli

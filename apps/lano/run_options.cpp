@@ -1,0 +1,51 @@
+#include "run_options.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "core/interrupt.h"
+#include "core/model_catalogue.h"
+
+namespace lano::cli {
+
+void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides) {
+  const ModelInfo* const model = find_model(config.model);
+  if (model == nullptr) return;
+  for (const std::string& assignment : overrides) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (!reads_key(*model, key)) fmt::print(stderr, "lano: {} does not read {}: it changes nothing\n", config.model, key);
+  }
+}
+
+TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data, const std::vector<std::string>& overrides) {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  for (const std::string& file : files) schema.load(file);
+  if (!data.empty()) config.data = data;
+  for (const std::string& assignment : overrides) schema.override_with(assignment);
+  return config;
+}
+
+void choose_agents(Predictor& predictor, std::int64_t agents) {
+  if (agents == 0) return;
+  const std::int64_t used = predictor.use_agents(agents);
+  fmt::print(stderr, "using {} agents{}\n", used,
+             used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
+}
+
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_TOP_PAD, 1 << 26);
+}
+
+void leave_if_interrupted() {
+  std::fflush(stdout);
+  if (interrupted()) std::_Exit(130);
+}
+
+}  // namespace lano::cli

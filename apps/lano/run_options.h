@@ -1,0 +1,31 @@
+// Options that several commands share: threads, the recipe of a training, the number of agents at run time, the device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "evaluate/predictor.h"
+#include "train/config.h"
+
+namespace lano::cli {
+
+// TOML files one over the other, --data over them, each --set over all.
+TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
+                        const std::vector<std::string>& overrides);
+
+// Says on stderr where a --set is none of the model's keys: no mistake, since one list of changes may serve many models,
+// but to be known. To be asked of the program that does the work.
+void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides);
+
+// 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
+void choose_agents(Predictor& predictor, std::int64_t agents);
+
+// Ends the program with 130 where Ctrl-C stopped the work (core/interrupt.h); what was to be said has been said.
+void leave_if_interrupted();
+
+// Vectors of a few megabytes come and go at every step of a training. By default the C library returns such memory to
+// the system and takes it anew, page by page. Keep it instead.
+void keep_freed_memory();
+
+}  // namespace lano::cli

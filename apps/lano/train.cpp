@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "command.h"
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/progress.h"
+#include "run_options.h"
+#include "train/seeds.h"
+#include "train/trainable.h"
+#include "train/trainer.h"
+
+namespace lano::cli {
+namespace {
+
+struct TrainArguments {
+  std::string data, out = "runs/latest";
+  std::vector<std::string> config, overrides;
+  std::string run;  // of --resume
+  bool resume = false, keys = false;
+  std::int64_t stop_after = 0, seeds = 0;
+  int threads = 0;
+  std::string device = "cpu";
+};
+
+void print_keys() {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  for (const Schema::Key& key : schema.keys()) fmt::print("{:<28} {}: {}\n", key.name, key.type, key.help);
+  fmt::print("\nDefaults:\n\n{}", schema.to_toml());
+}
+
+// The report is drawn by `lano`, which this program replaces itself with.
+void draw_report(const std::string& folder) {
+  std::error_code error;
+  const auto program = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lano").string();
+  std::fflush(stdout);
+  ::execl(program.c_str(), "lano", "report", folder.c_str(), static_cast<char*>(nullptr));
+  fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program);
+}
+
+std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() ? o.out : o.run; }
+
+// The command that goes on.
+std::string hint(const TrainArguments& o) {
+  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+}
+
+void train_seeds(const TrainArguments& o, const TrainConfig& config) {
+  if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
+  const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
+  const SeedResults group = run_seeds(config, count, folder_of(o), o.resume);
+  fmt::print("\n{}", seeds_text(group));
+  if (group.finished()) return;
+  fmt::print("stopped; {}\n", hint(o));
+  leave_if_interrupted();
+}
+
+void run_train(const TrainArguments& o, const Program& program) {
+  if (o.keys) return print_keys();
+  const std::filesystem::path folder = folder_of(o);
+  const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
+  const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
+  if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none", "name the --out of 'lano train', or give the command that began it again");
+  }
+  TrainConfig config = read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
+  choose_device(program, o.device);
+  if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
+  program.need_torch(needs_torch(config));
+  tell_unread(config, o.overrides);
+  program.use_threads(o.threads);
+  keep_freed_memory();
+  const InterruptGuard guard;
+  if (group) return train_seeds(o, config);
+  const bool holds_group = is_seed_group(folder);
+  if (holds_group || (!o.resume && std::filesystem::exists(folder / "config.toml"))) {
+    fail(fmt::format("training into '{}'", folder.string()), "a new folder", fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
+         "choose another --out, or go on with it by --resume");
+  }
+  TrainOptions options;
+  options.resume = o.resume;
+  options.stop_after = o.stop_after;
+  const TrainResult result = train(config, folder, options);
+  if (!result.finished) {
+    fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));
+    return leave_if_interrupted();
+  }
+  fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
+             duration_text(result.seconds), result.best_epoch, result.epochs);
+  if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
+  if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
+  fmt::print("model: {}\n", (folder / "model.safetensors").string());
+  draw_report(folder.string());
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, const Program& program) {
+  auto o = std::make_shared<TrainArguments>();
+  CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
+  command->add_option("--config", o->config, "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")->take_all();
+  command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
+  command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
+  command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
+  CLI::Option* resume = command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")->expected(0, 1);
+  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
+  command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--keys", o->keys, "list every key with its meaning and default");
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  add_device_option(command, o->device);
+  command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
+                  "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data darcy.h5 --out runs/transolver");
+  command->callback([o, resume, program] {
+    o->resume = resume->count() > 0;
+    run_train(*o, program);
+  });
+}
+
+}  // namespace lano::cli

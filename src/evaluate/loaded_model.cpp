@@ -1,0 +1,45 @@
+#include "evaluate/loaded_model.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/model_catalogue.h"
+
+namespace lano {
+namespace {
+
+LoadTorchModel& torch_predictors() {
+  static LoadTorchModel load;
+  return load;
+}
+
+std::string name_of(const ModelFile& file) {
+  return file.architecture.is_object() ? file.architecture.value("name", "") : "";
+}
+
+}  // namespace
+
+bool needs_torch(const ModelFile& file, bool composite) { return composite || name_of(file) != "lano"; }
+
+void set_torch_predictors(LoadTorchModel load) { torch_predictors() = std::move(load); }
+
+LoadedModel load_model(ModelFile file, const std::string& doing, bool composite) {
+  LoadedModel loaded;
+  loaded.about = file;
+  loaded.about.weights.clear();
+  if (!needs_torch(file, composite)) {
+    loaded.predictor = std::make_unique<OperatorPredictor>(Operator(std::move(file)));
+  } else if (torch_predictors() != nullptr) {
+    loaded.predictor = torch_predictors()(std::move(file), doing);
+  } else {
+    fail_without_torch(doing, name_of(file));
+  }
+  return loaded;
+}
+
+LoadedModel load_model(const std::filesystem::path& path, bool composite) {
+  return load_model(read_model_file(path), fmt::format("reading model '{}'", path.string()), composite);
+}
+
+}  // namespace lano

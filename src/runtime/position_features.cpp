@@ -1,0 +1,31 @@
+#include "runtime/position_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/lano_sizes.h"
+
+namespace lano {
+
+PositionFeatures::PositionFeatures(const LanoConfig& config, const LanoShape& shape)
+    : width_(position_width(config.position, shape.dims)) {
+  if (config.position == Position::reference) nodes_ = reference_nodes(shape);
+}
+
+void PositionFeatures::write(std::span<const float> coordinates, float* to) const {
+  if (nodes_.empty()) {
+    std::copy(coordinates.begin(), coordinates.end(), to);
+    return;
+  }
+  const std::size_t dims = coordinates.size();
+  for (std::size_t node = 0; node < nodes_.size() / dims; ++node) {
+    float sum = 0;
+    for (std::size_t a = 0; a < dims; ++a) {
+      const float difference = coordinates[a] - nodes_[node * dims + a];
+      sum += difference * difference;
+    }
+    to[node] = std::sqrt(sum);
+  }
+}
+
+}  // namespace lano

@@ -1,0 +1,24 @@
+// What a LANO sees of a point's place: its normalised coordinates, or their distances to the nodes of a reference grid.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/lano_config.h"
+
+namespace lano {
+
+class PositionFeatures {
+ public:
+  PositionFeatures() = default;
+  PositionFeatures(const LanoConfig& config, const LanoShape& shape);
+  std::int64_t width() const { return width_; }
+  // coordinates [dx] of one point, normalised -> to [width]
+  void write(std::span<const float> coordinates, float* to) const;
+
+ private:
+  std::int64_t width_ = 0;
+  std::vector<float> nodes_;  // [8^dx, dx]; empty: coordinates as they are
+};
+
+}  // namespace lano

@@ -1,0 +1,15 @@
+// The first weights of a LANO: truncated normal for linear maps and bias vectors, uniform for the stencil, zeros and ones
+// for biases and norms. Each tensor has a random stream of its own, so every engine begins with the same numbers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/lano_config.h"
+
+namespace lano {
+
+// Flat, in the order of runtime/lano_tensors.h.
+std::vector<float> first_lano_weights(const LanoConfig& config, const LanoShape& shape, std::uint64_t seed);
+
+}  // namespace lano

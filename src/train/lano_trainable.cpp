@@ -1,0 +1,250 @@
+// A lesson is recorded pass by pass (one, or the steps of a roll-out) and then gone through backwards:
+//   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of dL/dinput of pass k
+#include "train/lano_trainable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/lano_sizes.h"
+#include "runtime/time_embedding.h"
+#include "train/first_weights.h"
+#include "train/flat.h"
+
+namespace lano {
+namespace {
+
+LanoConfig config_of(const nlohmann::json& architecture) {
+  LanoConfig config;
+  LanoShape shape;
+  lano_from_json(architecture, config, shape);
+  return config;
+}
+
+LanoShape shape_of(const nlohmann::json& architecture) {
+  LanoConfig config;
+  LanoShape shape;
+  lano_from_json(architecture, config, shape);
+  return shape;
+}
+
+std::vector<kernels::Sample> samples_of(const std::vector<std::shared_ptr<const kernels::Geometry>>& geometries) {
+  std::vector<kernels::Sample> samples;
+  std::int64_t first = 0;
+  for (const auto& geometry : geometries) {
+    samples.push_back({first, geometry.get()});
+    first += geometry->points;
+  }
+  return samples;
+}
+
+// The embeddings of the samples' times, one behind the other; empty where the model does not know time.
+struct TimeFeatures {
+  std::vector<TimeTrace> traces;
+  std::vector<float> values, slopes;  // [samples, C]
+  const float* data() const { return values.empty() ? nullptr : values.data(); }
+
+  TimeFeatures(const LanoConfig& config, const LanoShape& shape, const LanoWeights& weights,
+               const std::vector<double>& times) {
+    if (config.task != Task::time_conditional) return;
+    for (const double time : times) {
+      traces.push_back(embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step));
+      values.insert(values.end(), traces.back().features.begin(), traces.back().features.end());
+    }
+    slopes.resize(values.size());
+  }
+};
+
+}  // namespace
+
+LanoTrainable::LanoTrainable(const nlohmann::json& architecture, const TrainConfig& config, const Objective& objective)
+    : config_(config_of(architecture)),
+      shape_(shape_of(architecture)),
+      network_(kernels::network_shape(config_, shape_)),
+      seed_(static_cast<std::uint64_t>(config.seed)),
+      rollout_(config_.task == Task::autoregressive ? config.rollout : 1),
+      output_(objective.output),
+      loss_(config.loss, objective.output, objective.mesh, objective.spacing),
+      values_(first_lano_weights(config_, shape_, seed_)),
+      gradients_(values_.size()),
+      geometries_(config_, shape_, true),
+      patches_(patches_for(config_, shape_, config_.agents)),
+      positions_(config_, shape_) {
+  std::size_t at = 0;
+  weights_ = make_lano_tensors<const float*>(config_, shape_, [&](const std::string& name, const Shape& shape) {
+    layout_.push_back({name, shape});
+    const float* const place = values_.data() + at;
+    at += static_cast<std::size_t>(element_count(shape));
+    return place;
+  });
+}
+
+nlohmann::json LanoTrainable::architecture() const { return to_json(config_, shape_); }
+
+std::int64_t LanoTrainable::use_agents(std::int64_t agents) {
+  patches_ = patches_for(config_, shape_, agents);
+  return element_count(patches_);
+}
+
+LanoGradients LanoTrainable::gradients_in(std::vector<float>& flat) const {
+  flat.resize(values_.size());
+  std::size_t at = 0;
+  return make_lano_tensors<float*>(config_, shape_, [&](const std::string&, const Shape& shape) {
+    float* const place = flat.data() + at;
+    at += static_cast<std::size_t>(element_count(shape));
+    return place;
+  });
+}
+
+LanoTrainable::Geometries LanoTrainable::geometries_of(const FieldBatch& batch) {
+  constexpr const char* kDoing = "applying a LANO";
+  if (batch.sizes.empty()) fail(kDoing, "at least one sample", "none");
+  if (static_cast<std::int64_t>(batch.mesh.size()) != shape_.axes) {
+    fail(kDoing, std::to_string(shape_.axes) + " axes of the mesh", shape_text(batch.mesh));
+  }
+  Geometries geometries;
+  for (const std::int64_t points : batch.sizes) {
+    if (points < 1 || (!batch.mesh.empty() && element_count(batch.mesh) != points)) {
+      fail(kDoing, "the points of a mesh " + shape_text(batch.mesh), std::to_string(points));
+    }
+    geometries.push_back(geometries_.of(points, batch.mesh, batch.spacing, batch.origin, patches_));
+  }
+  return geometries;
+}
+
+// Positions cost a root per node of the reference grid: those of the mesh of the last batch are kept.
+void LanoTrainable::position_columns(const FieldBatch& batch, std::int64_t stride, std::vector<float>& features) {
+  const auto dims = static_cast<std::size_t>(shape_.dims), width = static_cast<std::size_t>(positions_.width());
+  const std::size_t given = batch.coordinates.size() / dims;
+  if (!batch.shared_coordinates || batch.coordinates != seen_coordinates_) {
+    seen_positions_.resize(given * width);
+    for (std::size_t i = 0; i < given; ++i) {
+      positions_.write(std::span(batch.coordinates).subspan(i * dims, dims), seen_positions_.data() + i * width);
+    }
+    seen_coordinates_ = batch.coordinates;
+  }
+  const auto points = static_cast<std::size_t>(batch.points());
+  for (std::size_t i = 0; i < points; ++i) {
+    std::copy_n(seen_positions_.data() + i % given * width, width,
+                features.data() + i * static_cast<std::size_t>(stride));
+  }
+}
+
+std::vector<float> LanoTrainable::features_of(const FieldBatch& batch) {
+  const std::int64_t points = batch.points(), own = shape_.input_channels - state_channels();
+  const bool fits = static_cast<std::int64_t>(batch.input.size()) == points * own &&
+                    static_cast<std::int64_t>(batch.coordinates.size()) ==
+                        (batch.shared_coordinates ? batch.sizes[0] : points) * shape_.dims;
+  if (!fits) {
+    fail("applying a LANO", fmt::format("{} coordinates and {} input channels per point", shape_.dims, own),
+         fmt::format("{} and {} values for {} points", batch.coordinates.size(), batch.input.size(), points));
+  }
+  std::vector<float> features(static_cast<std::size_t>(points * network_.inputs));
+  position_columns(batch, network_.inputs, features);
+  for (std::int64_t i = 0; i < points; ++i) {
+    std::copy_n(batch.input.begin() + i * own, own, features.begin() + i * network_.inputs + positions_.width());
+  }
+  return features;
+}
+
+void LanoTrainable::fill_state(std::vector<float>& features, std::span<const float> state) const {
+  const std::int64_t channels = state_channels(), points = static_cast<std::int64_t>(state.size()) / channels;
+  for (std::int64_t i = 0; i < points; ++i) {
+    std::copy_n(state.begin() + i * channels, channels, features.begin() + (i + 1) * network_.inputs - channels);
+  }
+}
+
+struct LanoTrainable::Pass {
+  std::vector<float> features, output, slopes;
+  std::shared_ptr<kernels::Tape> tape;
+};
+
+double LanoTrainable::learn(const Lesson& lesson) {
+  const FieldBatch& batch = lesson.batch;
+  const Geometries geometries = geometries_of(batch);
+  const std::vector<kernels::Sample> samples = samples_of(geometries);
+  const kernels::Network network(network_, weights_.network, true);
+  const std::size_t size = static_cast<std::size_t>(batch.points() * shape_.output_channels);
+  TimeFeatures time(config_, shape_, weights_, batch.times);
+  const bool steps = config_.task == Task::autoregressive;
+
+  std::vector<Pass> passes(static_cast<std::size_t>(rollout_));
+  double sum = 0;
+  std::vector<float> state;
+  if (steps) {
+    state.resize(size);
+    output_.encode(lesson.truth.front(), state);
+  }
+  const std::vector<float> features = features_of(batch);
+  for (std::size_t k = 0; k < passes.size(); ++k) {
+    Pass& p = passes[k];
+    p.features = features;
+    if (steps) fill_state(p.features, k == 0 ? state : passes[k - 1].output);
+    p.output.resize(size);
+    p.slopes.resize(size);
+    const kernels::Dropout dropout{config_.dropout, seed_, lesson.step, lesson.place, static_cast<std::uint32_t>(k)};
+    p.tape = network.record(samples, p.features.data(), time.data(), p.output.data(), dropout);
+    const std::vector<double> all_one;
+    sum += loss_(p.output, lesson.truth[steps ? k + 1 : k], batch.sizes,
+                 lesson.weights.empty() ? all_one : lesson.weights[k], lesson.share / static_cast<double>(rollout_),
+                 p.slopes);
+  }
+
+  std::vector<float> feature_slopes;
+  for (std::size_t k = passes.size(); k-- > 0;) {
+    Pass& p = passes[k];
+    const bool add = !lesson.first || k + 1 < passes.size();
+    std::vector<float>& flat = add ? more_ : gradients_;
+    const LanoGradients to = gradients_in(flat);
+    if (k > 0) feature_slopes.resize(p.features.size());
+    network.backward(*p.tape, p.features.data(), p.slopes.data(), to.network, k > 0 ? feature_slopes.data() : nullptr,
+                     time.values.empty() ? nullptr : time.slopes.data());
+    p.tape.reset();
+    if (!time.values.empty()) embed_time_backward(weights_.time, time.traces, time.slopes.data(), to.time);
+    if (add) add_to(gradients_, more_);
+    if (k == 0) break;
+    const std::int64_t channels = state_channels();
+    std::vector<float>& before = passes[k - 1].slopes;
+    for (std::int64_t i = 0; i < batch.points(); ++i) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        before[static_cast<std::size_t>(i * channels + c)] +=
+            feature_slopes[static_cast<std::size_t>((i + 1) * network_.inputs - channels + c)];
+      }
+    }
+  }
+  return sum / static_cast<double>(rollout_);
+}
+
+std::vector<float> LanoTrainable::pass(const FieldBatch& batch, std::span<const float> state,
+                                       std::span<const float> slopes, std::vector<float>* feature_slopes) {
+  const Geometries geometries = geometries_of(batch);
+  const std::vector<kernels::Sample> samples = samples_of(geometries);
+  TimeFeatures time(config_, shape_, weights_, batch.times);
+  std::vector<float> features = features_of(batch);
+  if (state_channels() > 0) fill_state(features, state);
+  std::vector<float> output(static_cast<std::size_t>(batch.points() * shape_.output_channels));
+  const kernels::Network network(network_, weights_.network, !slopes.empty());
+  if (slopes.empty()) {
+    network.predict(samples, features.data(), time.data(), output.data());
+    return output;
+  }
+  const auto tape = network.record(samples, features.data(), time.data(), output.data());
+  if (feature_slopes != nullptr) feature_slopes->resize(features.size());
+  const LanoGradients to = gradients_in(gradients_);
+  network.backward(*tape, features.data(), slopes.data(), to.network,
+                   feature_slopes == nullptr ? nullptr : feature_slopes->data(),
+                   time.values.empty() ? nullptr : time.slopes.data());
+  if (!time.values.empty()) embed_time_backward(weights_.time, time.traces, time.slopes.data(), to.time);
+  return output;
+}
+
+std::unique_ptr<Predictor> LanoTrainable::predictor(const ModelFile& about) {
+  ModelFile file = about;
+  file.weights = name_tensors(layout_, values_);
+  auto made = std::make_unique<OperatorPredictor>(Operator(std::move(file)));
+  return made;
+}
+
+}  // namespace lano

@@ -1,0 +1,82 @@
+// A model in training, as the learner sees it: one flat buffer of parameters, one of gradients, a loss with its gradient,
+// and a predictor of the weights as they are. A LANO is one on plain memory (train/lano_trainable.h); a program that
+// links LibTorch brings the others.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/sample_set.h"
+#include "evaluate/predictor.h"
+#include "runtime/model_file.h"
+#include "train/config.h"
+
+namespace lano {
+
+// What is to be learned, beside the recipe: what the data fix.
+struct Objective {
+  ChannelMap output;            // from network values to physical ones
+  Shape mesh;                   // of the gradient term
+  std::vector<double> spacing;
+};
+
+// One batch of a step.
+struct Lesson {
+  FieldBatch batch;
+  std::vector<std::vector<float>> truth;     // [P, du] physical; autoregressive: the first state, then one per step
+  std::vector<std::vector<double>> weights;  // of each sample in each judged frame; empty: 1
+  double share = 1;                          // of this batch in the loss of the step
+  bool first = true;                         // of the step: gradients are written, else added to
+  std::uint64_t step = 0, place = 0;         // steps done before; the batch's first sample within the step
+};
+
+// A tensor's place in the flat buffers.
+struct NamedShape {
+  std::string name;
+  Shape shape;
+};
+
+class Trainable {
+ public:
+  virtual ~Trainable() = default;
+  virtual nlohmann::json architecture() const = 0;            // what a model file says of it
+  virtual std::vector<double> order_box() const = 0;          // of the curve its clouds are ordered by; empty: none
+  virtual std::int64_t use_agents(std::int64_t agents) = 0;   // fails where it has none to choose
+  virtual std::int64_t parameter_count() const = 0;           // as papers count: a complex number is one
+  virtual const std::vector<NamedShape>& layout() const = 0;  // of the flat buffers, in order
+  virtual std::span<float> values() = 0;
+  virtual std::span<float> gradients() = 0;
+  // The loss of a lesson (without its share); the gradients grow by share times its own.
+  virtual double learn(const Lesson& lesson) = 0;
+  // With the weights as they are now; `about` is a model file without weights. Not beside learn().
+  virtual std::unique_ptr<Predictor> predictor(const ModelFile& about) = 0;
+
+  // Running statistics: written by learn(), touched by no gradient, decay or running mean of the weights.
+  virtual std::vector<float> buffers() const { return {}; }
+  virtual void load_buffers(std::span<const float> flat, std::string_view doing);
+  virtual std::map<std::string, Tensor> name_buffers(std::span<const float> flat) const;
+};
+
+// A flat buffer of the layout as tensors by name.
+std::map<std::string, Tensor> name_tensors(const std::vector<NamedShape>& layout, std::span<const float> flat);
+
+using MakeTrainable =
+    std::function<std::unique_ptr<Trainable>(const nlohmann::json& architecture, const TrainConfig&, const Objective&)>;
+
+// What makes the models that need LibTorch: other operators, and LANO by the composite engine. Set once, at the start of
+// a program that links it.
+void set_torch_trainables(MakeTrainable make);
+
+bool needs_torch(const TrainConfig& config);
+// Whether this program can train the recipe's model.
+bool can_train(const TrainConfig& config);
+// Fails in a sentence where it cannot.
+std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
+                                          const Objective& objective);
+
+}  // namespace lano
