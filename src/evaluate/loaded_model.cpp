@@ -26,8 +26,10 @@ void set_torch_predictors(LoadTorchModel load) { torch_predictors() = std::move(
 
 LoadedModel load_model(ModelFile file, const std::string& doing, bool composite) {
   LoadedModel loaded;
+  std::map<std::string, Tensor> weights = std::move(file.weights);  // not copied
+  file.weights.clear();
   loaded.about = file;
-  loaded.about.weights.clear();
+  file.weights = std::move(weights);
   if (!needs_torch(file, composite)) {
     loaded.predictor = std::make_unique<OperatorPredictor>(Operator(std::move(file)));
   } else if (torch_predictors() != nullptr) {

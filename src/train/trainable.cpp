@@ -39,8 +39,6 @@ void set_torch_trainables(MakeTrainable make) { torch_trainables() = std::move(m
 
 bool needs_torch(const TrainConfig& config) { return config.model != "lano" || config.engine == Engine::composite; }
 
-bool can_train(const TrainConfig& config) { return !needs_torch(config) || torch_trainables() != nullptr; }
-
 std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
                                           const Objective& objective) {
   if (!needs_torch(config)) return std::make_unique<LanoTrainable>(architecture, config, objective);

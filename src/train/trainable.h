@@ -73,9 +73,7 @@ using MakeTrainable =
 void set_torch_trainables(MakeTrainable make);
 
 bool needs_torch(const TrainConfig& config);
-// Whether this program can train the recipe's model.
-bool can_train(const TrainConfig& config);
-// Fails in a sentence where it cannot.
+// Fails in a sentence where this program cannot train the recipe's model.
 std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
                                           const Objective& objective);
 
