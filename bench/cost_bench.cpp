@@ -10,8 +10,8 @@
 #include "core/baseline_config.h"
 #include "core/resident_memory.h"
 #include "core/threads.h"
-#include "models/operator_model.h"
 #include "models/flat_parameters.h"
+#include "models/operator_model.h"
 #include "models/torch_loss.h"
 #include "train/adamw.h"
 #include "train/lano_trainable.h"
@@ -37,7 +37,8 @@ class CostProblem {
     if (c.model != "lano") sizes.pool = Pool::sequence;
     const double step = 1.0 / static_cast<double>(c.side - 1);
     const LanoShape shape = lano_shape(sizes, set, {step, step}, {0, 0});
-    const nlohmann::json architecture = c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape);
+    const nlohmann::json architecture =
+        c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape);
     torch::manual_seed(1);
     const std::int64_t n = c.side * c.side;
     const torch::Tensor line = torch::linspace(0, 1, c.side);
@@ -48,8 +49,12 @@ class CostProblem {
     batch_.origin = {0, 0};
     truth_ = torch::randn({1, n, 1});
     if (c.model == "lano") {
-      const auto plain = [](const torch::Tensor& x) { return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel()); };
-      lesson_.batch = {{n}, false, false, plain(batch_.coordinates), plain(batch_.input), batch_.mesh, batch_.spacing, batch_.origin, {}};
+      const auto plain = [](const torch::Tensor& x) {
+        return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel());
+      };
+      lesson_.batch = {
+          {n},           false, false, plain(batch_.coordinates), plain(batch_.input), batch_.mesh, batch_.spacing,
+          batch_.origin, {}};
       lesson_.truth = {plain(truth_)};
       lano_ = std::make_unique<LanoTrainable>(architecture, TrainConfig{}, Objective{ChannelMap::identity(1), {}, {}});
       if (work_ == Work::step) optimiser_ = std::make_unique<Adamw>(lano_->values().size(), AdamwConfig{});
@@ -136,9 +141,12 @@ CostCell expected_cost(const std::vector<CostCell>& before, std::int64_t points,
     double slope = least;
     if (known.size() > 1) {
       const CostCell& one = *known[known.size() - 2];
-      if (one.*value > 0 && last.*value > 0) slope = std::log(last.*value / (one.*value)) / std::log(static_cast<double>(last.points) / static_cast<double>(one.points));
+      if (one.*value > 0 && last.*value > 0)
+        slope = std::log(last.*value / (one.*value)) /
+                std::log(static_cast<double>(last.points) / static_cast<double>(one.points));
     }
-    return last.*value * std::pow(static_cast<double>(points) / static_cast<double>(last.points), std::clamp(slope, least, 2.5));
+    return last.*value *
+           std::pow(static_cast<double>(points) / static_cast<double>(last.points), std::clamp(slope, least, 2.5));
   };
   expected.ms = growth(&CostCell::ms, quadratic ? 2 : 1);
   expected.bytes = growth(&CostCell::bytes, 1);
@@ -148,12 +156,14 @@ CostCell expected_cost(const std::vector<CostCell>& before, std::int64_t points,
 double fitted_slope(const std::vector<CostCell>& cells, double CostCell::*value, std::size_t count) {
   std::vector<std::pair<double, double>> logs;
   for (const CostCell& cell : cells) {
-    if (cell.left_out.empty() && cell.*value > 0) logs.emplace_back(std::log(static_cast<double>(cell.points)), std::log(cell.*value));
+    if (cell.left_out.empty() && cell.*value > 0)
+      logs.emplace_back(std::log(static_cast<double>(cell.points)), std::log(cell.*value));
   }
   if (logs.size() > count) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(count));
   if (logs.size() < 2) return std::nan("");
   double mean_x = 0, mean_y = 0, above = 0, below = 0;
-  for (const auto& [x, y] : logs) mean_x += x / static_cast<double>(logs.size()), mean_y += y / static_cast<double>(logs.size());
+  for (const auto& [x, y] : logs)
+    mean_x += x / static_cast<double>(logs.size()), mean_y += y / static_cast<double>(logs.size());
   for (const auto& [x, y] : logs) above += (x - mean_x) * (y - mean_y), below += (x - mean_x) * (x - mean_x);
   return above / below;
 }

@@ -1,8 +1,7 @@
 #include "bench/engine_bench.h"
 
-#include <torch/torch.h>
-
 #include <malloc.h>
+#include <torch/torch.h>
 
 #include <functional>
 
@@ -28,10 +27,10 @@ struct Problem {
   LanoConfig config;
   SetDescription set;
   std::int64_t batch_size = 4;
-  bool fused = true;                        // the engine in use
-  std::unique_ptr<LanoTrainable> trainable; // fused, on plain memory
+  bool fused = true;                         // the engine in use
+  std::unique_ptr<LanoTrainable> trainable;  // fused, on plain memory
   Lesson lesson;
-  std::shared_ptr<OperatorModel> model;     // composite, the same weights
+  std::shared_ptr<OperatorModel> model;  // composite, the same weights
   Batch batch;
   torch::Tensor truth;
   std::unique_ptr<FlatParameters> flat;
@@ -39,10 +38,12 @@ struct Problem {
 
   // B [ L (2NC(4C+2rC) + 8NMC) + 2N((dx+da)2C + 2C^2) ], three times that for a step; recomputation earns nothing.
   double flops(Work work) const {
-    const auto n = static_cast<double>(set.points()), c = static_cast<double>(config.width), m = static_cast<double>(config.agents);
+    const auto n = static_cast<double>(set.points()), c = static_cast<double>(config.width),
+               m = static_cast<double>(config.agents);
     const auto l = static_cast<double>(config.layers), r = static_cast<double>(config.ffn_ratio);
     const auto in = static_cast<double>(set.dims() + set.input_channels());
-    const double forward = static_cast<double>(batch_size) * (l * (2 * n * c * (4 * c + 2 * r * c) + 8 * n * m * c) + 2 * n * (in * 2 * c + 2 * c * c));
+    const double forward = static_cast<double>(batch_size) *
+                           (l * (2 * n * c * (4 * c + 2 * r * c) + 8 * n * m * c) + 2 * n * (in * 2 * c + 2 * c * c));
     return work == Work::step ? 3 * forward : forward;
   }
 
@@ -108,7 +109,9 @@ Problem make_problem(const BenchCase& c, Work work) {
   p.batch.input = torch::randn({p.batch_size, p.set.points(), p.set.input_channels()});
   if (p.set.geometry != Geometry::points) p.batch.mesh = p.set.shape;
   p.truth = torch::randn({p.batch_size, p.set.points(), 1});
-  const auto plain = [](const torch::Tensor& x) { return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel()); };
+  const auto plain = [](const torch::Tensor& x) {
+    return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel());
+  };
   p.lesson.batch.sizes.assign(static_cast<std::size_t>(p.batch_size), p.set.points());
   p.lesson.batch.coordinates = plain(p.batch.coordinates);
   p.lesson.batch.input = plain(p.batch.input);
@@ -162,7 +165,8 @@ double sgemm_rate(int threads, int rounds) {
   torch::Tensor c = torch::empty({1024, 1024});
   const torch::NoGradGuard no_grad;
   std::vector<double> rates;
-  for (int i = 0; i < rounds; ++i) rates.push_back(2.0 * 1024 * 1024 * 1024 / milliseconds_of([&] { torch::mm_out(c, a, b); }) / 1e6);
+  for (int i = 0; i < rounds; ++i)
+    rates.push_back(2.0 * 1024 * 1024 * 1024 / milliseconds_of([&] { torch::mm_out(c, a, b); }) / 1e6);
   return median(rates);
 }
 
@@ -175,8 +179,9 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
       p.forward();
     }
   };
-  nlohmann::json result{{"case", bench_case.name}, {"work", work == Work::step ? "step" : "forward"}, {"batch", p.batch_size},
-                        {"points", p.set.points()}, {"threads", threads}, {"simd", kernels::kernels().name}};
+  nlohmann::json result{{"case", bench_case.name}, {"work", work == Work::step ? "step" : "forward"},
+                        {"batch", p.batch_size},   {"points", p.set.points()},
+                        {"threads", threads},      {"simd", kernels::kernels().name}};
   double apart = 0;
   if (with_composite) {
     apart = difference(p, work, threads);
@@ -198,7 +203,8 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
     use(p, true, threads);
     once();  // takes its memory again
   };
-  for (; rounds < 3 || (rounds < 50 && std::chrono::duration<double>(Clock::now() - start).count() < seconds); ++rounds) {
+  for (; rounds < 3 || (rounds < 50 && std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+       ++rounds) {
     if (rounds > 0 && with_composite) switch_engine();
     for (int repeat = 0; repeat < 2; ++repeat) {  // sgemm and the fused engine twice a round: they are the contract
       sgemm.push_back(sgemm_rate(threads, 3));
@@ -206,7 +212,8 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
       fused_ms.push_back(milliseconds_of(once));
     }
     for (std::size_t i = 0; i < composite_threads.size(); ++i) {
-      if (i == 0 && composite_threads.size() > 1 && rounds >= 1 && composite_ms[0][0] > 2 * composite_ms[1][0]) continue;  // hopeless
+      if (i == 0 && composite_threads.size() > 1 && rounds >= 1 && composite_ms[0][0] > 2 * composite_ms[1][0])
+        continue;  // hopeless
       make_room(p);
       use(p, false, composite_threads[i]);
       composite_ms[i].push_back(milliseconds_of(once));
@@ -234,7 +241,8 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
 std::int64_t peak_of_this_process(Work work, const BenchCase& bench_case, int threads, bool fused) {
   Problem p = make_problem(bench_case, work);
   use(p, fused, threads);
-  // What a process does once (thread pool, library buffers) is no memory of the call: a small twin of the problem goes first.
+  // What a process does once (thread pool, library buffers) is no memory of the call: a small twin of the problem goes
+  // first.
   BenchCase small = bench_case;
   small.grid = 16;
   small.batch = 1;

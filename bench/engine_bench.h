@@ -1,5 +1,5 @@
-// Measures the two engines against each other and against sgemm, in one process, alternating; memory in processes of their own.
-// Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
+// Measures the two engines against each other and against sgemm, in one process, alternating; memory in processes of
+// their own. Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ enum class Work { step, forward };
 
 struct BenchCase {
   std::string name = "darcy";
-  std::int64_t batch = 0;     // 0: the case's own (forward: 1)
-  std::int64_t grid = 0;      // a square grid of so many points a side in place of the case's mesh
+  std::int64_t batch = 0;  // 0: the case's own (forward: 1)
+  std::int64_t grid = 0;   // a square grid of so many points a side in place of the case's mesh
 };
 
 std::vector<std::string> case_names();
 
-// Time of both engines, their difference, sgemm. Fields: case, work, batch, points, threads, composite_ms, composite_threads,
-// fused_ms, speedup, gflops, sgemm_gflops, roofline, max_rel_diff, rounds, simd.
+// Time of both engines, their difference, sgemm. Fields: case, work, batch, points, threads, composite_ms,
+// composite_threads, fused_ms, speedup, gflops, sgemm_gflops, roofline, max_rel_diff, rounds, simd.
 nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads, bool with_composite, double seconds);
 
 // Rise of the resident high-water mark over one call in this process, in bytes: to be asked of a fresh one.

@@ -37,7 +37,8 @@ struct Memory {
   Memory() { fill(); }
   void fill() {
     for (Buffer* buffer : {&a, &b, &c}) {
-      for (std::int64_t i = 0; i < buffer->size(); ++i) buffer->data()[i] = 1e-3f * static_cast<float>((i * 7919) % 1009 - 504);
+      for (std::int64_t i = 0; i < buffer->size(); ++i)
+        buffer->data()[i] = 1e-3f * static_cast<float>((i * 7919) % 1009 - 504);
     }
   }
 };
@@ -59,21 +60,37 @@ nlohmann::json measure_kernels() {
     std::int64_t rows, depth, columns;
     bool transposed;
   };
-  const std::vector<Product> products{{"linear 128 -> 128", rows, 128, 128, false}, {"linear 128 -> 256", rows, 128, 256, false},
-                                      {"linear 256 -> 128", rows, 256, 128, false}, {"logits Q A^T", 48, 16, 128, false},
-                                      {"broadcast P Y", 48, 128, 16, false},        {"gather P^T V", 16, 48, 128, true},
-                                      {"weights 256 x 128", 256, rows, 128, true}};
+  const std::vector<Product> products{
+      {"linear 128 -> 128", rows, 128, 128, false}, {"linear 128 -> 256", rows, 128, 256, false},
+      {"linear 256 -> 128", rows, 256, 128, false}, {"logits Q A^T", 48, 16, 128, false},
+      {"broadcast P Y", 48, 128, 16, false},        {"gather P^T V", 16, 48, 128, true},
+      {"weights 256 x 128", 256, rows, 128, true}};
   for (const Product& p : products) {
     const double flop = 2.0 * static_cast<double>(p.rows * p.depth * p.columns);
     nlohmann::json entry{{"kernel", p.name}};
     // The peer: the same product by BLAS.
-    const torch::Tensor left = p.transposed ? torch::from_blob(a, {p.depth, p.rows}).t() : torch::from_blob(a, {p.rows, p.depth});
+    const torch::Tensor left =
+        p.transposed ? torch::from_blob(a, {p.depth, p.rows}).t() : torch::from_blob(a, {p.rows, p.depth});
     const torch::Tensor right = torch::from_blob(b, {p.depth, p.columns});
     torch::Tensor product = torch::from_blob(c, {p.rows, p.columns});
     entry["blas"] = flop / nanoseconds([&] { torch::mm_out(product, left, right); });
     for (const kernels::Simd simd : kernels::available_simd()) {
       const Kernels& k = kernels::kernels(simd);
-      kernels::Gemm g{p.rows, p.depth, p.columns, a, p.transposed ? p.rows + 16 : p.depth + 16, p.transposed, b, p.transposed ? p.columns : 0, c, p.columns + 16, nullptr, 0, nullptr, nullptr, nullptr};
+      kernels::Gemm g{p.rows,
+                      p.depth,
+                      p.columns,
+                      a,
+                      p.transposed ? p.rows + 16 : p.depth + 16,
+                      p.transposed,
+                      b,
+                      p.transposed ? p.columns : 0,
+                      c,
+                      p.columns + 16,
+                      nullptr,
+                      0,
+                      nullptr,
+                      nullptr,
+                      nullptr};
       entry[std::string(k.name)] = flop / nanoseconds([&] { k.gemm(g); });
     }
     entry["unit"] = "GFLOP/s";
@@ -88,10 +105,14 @@ nlohmann::json measure_kernels() {
   const std::vector<Loop> loops{
       {"GELU", rows * 256, [&](const Kernels& k) { k.gelu(rows, 256, a, 256, c, 256); }},
       {"GELU backward", rows * 256, [&](const Kernels& k) { k.gelu_backward(rows, 256, a, 256, c, 256, b, 256); }},
-      {"softmax over points", 48 * 128, [&](const Kernels& k) { k.aggregate(48, 128, c, maxima.data(), sums.data(), 16, b); }},
-      {"softmax over agents", 48 * 128, [&](const Kernels& k) { k.broadcast(48, 128, 128, c, maxima.data(), inverse.data()); }},
+      {"softmax over points", 48 * 128,
+       [&](const Kernels& k) { k.aggregate(48, 128, c, maxima.data(), sums.data(), 16, b); }},
+      {"softmax over agents", 48 * 128,
+       [&](const Kernels& k) { k.broadcast(48, 128, 128, c, maxima.data(), inverse.data()); }},
       {"softmax over agents, backward", 48 * 128,
-       [&](const Kernels& k) { k.broadcast_backward(48, 128, 128, a, c, maxima.data(), inverse.data(), b, sums.data()); }},
+       [&](const Kernels& k) {
+         k.broadcast_backward(48, 128, 128, a, c, maxima.data(), inverse.data(), b, sums.data());
+       }},
       {"LayerNorm", rows * 128, [&](const Kernels& k) {
          k.norm_stats(rows, 128, a, 128, stats.data());
          k.norm_apply(rows, 128, a, 128, stats.data(), b, b, c, 144);
@@ -100,14 +121,16 @@ nlohmann::json measure_kernels() {
     nlohmann::json entry{{"kernel", loop.name}};
     for (const kernels::Simd simd : kernels::available_simd()) {
       const Kernels& k = kernels::kernels(simd);
-      // In-place kernels would run their own results into the ground: fresh values each time, and the time for them taken off.
+      // In-place kernels would run their own results into the ground: fresh values each time, and the time for them
+      // taken off.
       const auto refresh = [&] {
         std::copy_n(kept.a.data(), loop.values, a);
         std::copy_n(kept.b.data(), loop.values, b);
         std::copy_n(kept.c.data(), loop.values, c);
       };
       const double copying = nanoseconds(refresh);
-      entry[std::string(k.name)] = (nanoseconds([&] { refresh(), loop.run(k); }) - copying) / static_cast<double>(loop.values);
+      entry[std::string(k.name)] =
+          (nanoseconds([&] { refresh(), loop.run(k); }) - copying) / static_cast<double>(loop.values);
     }
     entry["unit"] = "ns/value";
     results.push_back(entry);

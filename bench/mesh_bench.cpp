@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "core/resident_memory.h"
+#include "models/flat_parameters.h"
 #include "models/operator_model.h"
 #include "runtime/operator.h"
-#include "models/flat_parameters.h"
 
 namespace lano::bench {
 
@@ -40,8 +40,10 @@ nlohmann::json measure_mesh(std::int64_t points, bool cloud, int threads) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(0, 1);
   for (std::size_t i = 0; i < n; ++i) {
-    coordinates[2 * i] = cloud ? uniform(random) : static_cast<float>(i / static_cast<std::size_t>(side)) / static_cast<float>(side - 1);
-    coordinates[2 * i + 1] = cloud ? uniform(random) : static_cast<float>(i % static_cast<std::size_t>(side)) / static_cast<float>(side - 1);
+    coordinates[2 * i] =
+        cloud ? uniform(random) : static_cast<float>(i / static_cast<std::size_t>(side)) / static_cast<float>(side - 1);
+    coordinates[2 * i + 1] =
+        cloud ? uniform(random) : static_cast<float>(i % static_cast<std::size_t>(side)) / static_cast<float>(side - 1);
     input[i] = std::sin(5 * coordinates[2 * i]) + std::cos(7 * coordinates[2 * i + 1]);
   }
   const std::int64_t before = resident_high_water();
@@ -53,8 +55,14 @@ nlohmann::json measure_mesh(std::int64_t points, bool cloud, int threads) {
     if (!std::isfinite(value)) fail("predicting on a large mesh", "finite answers", "others");
   }
   const auto count = static_cast<double>(points);
-  return {{"points", points}, {"geometry", cloud ? "points" : "grid"}, {"threads", threads}, {"seconds", seconds}, {"ns_per_point", seconds * 1e9 / count},
-          {"points_per_s", count / seconds}, {"peak_bytes", after - before}, {"bytes_per_point", static_cast<double>(after - before) / count},
+  return {{"points", points},
+          {"geometry", cloud ? "points" : "grid"},
+          {"threads", threads},
+          {"seconds", seconds},
+          {"ns_per_point", seconds * 1e9 / count},
+          {"points_per_s", count / seconds},
+          {"peak_bytes", after - before},
+          {"bytes_per_point", static_cast<double>(after - before) / count},
           {"resident_bytes", after}};
 }
 

@@ -22,7 +22,8 @@ const [folder, model, coordinates, input, points, threads] = process.argv.slice(
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
 (async () => {
   const ort = createRequire(folder + '/package.json')('onnxruntime-node');
-  const session = await ort.InferenceSession.create(model, { intraOpNumThreads: Number(threads), interOpNumThreads: 1, executionMode: 'sequential',
+  const session = await ort.InferenceSession.create(model, {
+    intraOpNumThreads: Number(threads), interOpNumThreads: 1, executionMode: 'sequential',
     graphOptimizationLevel: 'all', logSeverityLevel: 3 });
   const tensor = (path) => {
     const bytes = readFileSync(path), values = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
@@ -48,12 +49,20 @@ const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
 
 }  // namespace
 
-OnnxruntimePeer::OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model, const std::filesystem::path& coordinates,
-                                 const std::filesystem::path& input, int points, int threads) {
+OnnxruntimePeer::OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model,
+                                 const std::filesystem::path& coordinates, const std::filesystem::path& input,
+                                 int points, int threads) {
   int there[2], back[2];
   if (::pipe(there) != 0 || ::pipe(back) != 0) fail(kDoing, "pipes to another process", errno_text(errno));
-  const std::vector<std::string> words{"node", "-e", kScript, std::filesystem::absolute(folder).string(), model.string(), coordinates.string(),
-                                       input.string(), std::to_string(points), std::to_string(threads)};
+  const std::vector<std::string> words{"node",
+                                       "-e",
+                                       kScript,
+                                       std::filesystem::absolute(folder).string(),
+                                       model.string(),
+                                       coordinates.string(),
+                                       input.string(),
+                                       std::to_string(points),
+                                       std::to_string(threads)};
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -97,7 +106,8 @@ std::string OnnxruntimePeer::ask(const std::string& what) {
   for (int c = std::getc(from_); c != EOF && c != '\n'; c = std::getc(from_)) line.push_back(static_cast<char>(c));
   const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
   if (!answer.is_object() || answer.contains("error")) {
-    fail(kDoing, "an answer of node with onnxruntime-node", answer.is_object() ? answer["error"].get<std::string>() : "none",
+    fail(kDoing, "an answer of node with onnxruntime-node",
+         answer.is_object() ? answer["error"].get<std::string>() : "none",
          "run scripts/onnxruntime, or see its errors above");
   }
   return line;
@@ -107,6 +117,8 @@ std::vector<double> OnnxruntimePeer::run(int times) {
   return nlohmann::json::parse(ask(std::to_string(times))).at("times").get<std::vector<double>>();
 }
 
-std::vector<float> OnnxruntimePeer::answer() { return nlohmann::json::parse(ask("answer")).at("output").get<std::vector<float>>(); }
+std::vector<float> OnnxruntimePeer::answer() {
+  return nlohmann::json::parse(ask("answer")).at("output").get<std::vector<float>>();
+}
 
 }  // namespace lano::bench

@@ -1,5 +1,6 @@
-// onnxruntime-node in a process of its own, as a peer to measure against: loads an exported model once, then answers and runs when asked, and is
-// idle between. Installed by scripts/onnxruntime. Owned by one thread; the process ends with the object.
+// onnxruntime-node in a process of its own, as a peer to measure against: loads an exported model once, then answers
+// and runs when asked, and is idle between. Installed by scripts/onnxruntime. Owned by one thread; the process ends
+// with the object.
 #pragma once
 
 #include <cstdio>
@@ -11,10 +12,12 @@ namespace lano::bench {
 
 class OnnxruntimePeer {
  public:
-  // folder: where npm installed it; model: .onnx with inputs coordinates [1, N, dx] and input [1, N, da], whose numbers are in `coordinates` and
-  // `input` as raw float32. Fails where node or onnxruntime cannot be started, or the model not be loaded.
-  OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model, const std::filesystem::path& coordinates,
-                  const std::filesystem::path& input, int points, int threads);
+  // folder: where npm installed it; model: .onnx with inputs coordinates [1, N, dx] and input [1, N, da], whose numbers
+  // are in `coordinates` and `input` as raw float32. Fails where node or onnxruntime cannot be started, or the model
+  // not be loaded.
+  OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model,
+                  const std::filesystem::path& coordinates, const std::filesystem::path& input, int points,
+                  int threads);
   ~OnnxruntimePeer();
   OnnxruntimePeer(const OnnxruntimePeer&) = delete;
   OnnxruntimePeer& operator=(const OnnxruntimePeer&) = delete;

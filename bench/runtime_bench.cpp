@@ -18,12 +18,12 @@
 #include "core/random.h"
 #include "core/threads.h"
 #include "data/npy.h"
-#include "kernels/tile_kernels.h"
-#include "runtime/onnx/export.h"
-#include "runtime/operator.h"
 #include "evaluate/prediction.h"
+#include "kernels/tile_kernels.h"
 #include "models/flat_parameters.h"
 #include "models/torch_predictor.h"
+#include "runtime/onnx/export.h"
+#include "runtime/operator.h"
 
 namespace lano::bench {
 namespace {
@@ -58,11 +58,13 @@ ModelFile darcy_model(const LanoConfig& config) {
   set.box = {0, 1, 0, 1};
   set.generator = "{}";
   for (std::int64_t i = 0; i < kSide * kSide; ++i) {
-    for (const std::int64_t at : {i / kSide, i % kSide}) file.coordinates.push_back((static_cast<float>(at) + 0.5f) / static_cast<float>(kSide));
+    for (const std::int64_t at : {i / kSide, i % kSide})
+      file.coordinates.push_back((static_cast<float>(at) + 0.5f) / static_cast<float>(kSide));
   }
   std::vector<double> spacing;
   uniform_grid_spacing(set.shape, file.coordinates, &spacing);
-  const auto model = make_model(to_json(config, lano_shape(config, set, spacing, {file.coordinates[0], file.coordinates[1]})), 1);
+  const auto model =
+      make_model(to_json(config, lano_shape(config, set, spacing, {file.coordinates[0], file.coordinates[1]})), 1);
   file.architecture = model->architecture();
   file.normaliser = {ChannelMap({0.5, 0.5}, {0.3, 0.3}), ChannelMap({7.5}, {4.5}), ChannelMap({0}, {3e-3})};
   file.provenance = {{"program", "lano bench runtime"}};
@@ -77,7 +79,8 @@ double largest(std::span<const float> values) {
 }
 
 double difference(std::span<const float> a, std::span<const float> b) {
-  if (a.size() != b.size()) fail("measuring the runtime", "answers of one size", fmt::format("{} and {}", a.size(), b.size()));
+  if (a.size() != b.size())
+    fail("measuring the runtime", "answers of one size", fmt::format("{} and {}", a.size(), b.size()));
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
@@ -98,15 +101,20 @@ double milliseconds_of_program(const std::vector<std::string>& words) {
   const double time = milliseconds_of([&] {
     pid_t child = 0;
     const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    if (error != 0) fail("measuring the start of lano predict", fmt::format("the program '{}'", words[0]), errno_text(error));
+    if (error != 0)
+      fail("measuring the start of lano predict", fmt::format("the program '{}'", words[0]), errno_text(error));
     ::waitpid(child, &status, 0);
   });
   ::posix_spawn_file_actions_destroy(&actions);
-  if (status != 0) fail("measuring the start of lano predict", "a program that ends well", fmt::format("status {} of '{}'", status, words[0]));
+  if (status != 0)
+    fail("measuring the start of lano predict", "a program that ends well",
+         fmt::format("status {} of '{}'", status, words[0]));
   return time;
 }
 
-void write_raw(const std::filesystem::path& path, std::span<const float> values) { write_file_atomically(path, std::as_bytes(values)); }
+void write_raw(const std::filesystem::path& path, std::span<const float> values) {
+  write_file_atomically(path, std::as_bytes(values));
+}
 
 }  // namespace
 
@@ -137,7 +145,8 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
   std::unique_ptr<OnnxruntimePeer> peer;
   if (!c.onnxruntime.empty()) {
     const auto points = static_cast<int>(samples.points);
-    peer = std::make_unique<OnnxruntimePeer>(c.onnxruntime, at("model.onnx"), at("coordinates"), at("input"), points, c.threads);
+    peer = std::make_unique<OnnxruntimePeer>(c.onnxruntime, at("model.onnx"), at("coordinates"), at("input"), points,
+                                             c.threads);
   }
 
   std::vector<float> output(static_cast<std::size_t>(samples.points));
@@ -152,21 +161,33 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
     apart = std::max({apart, difference(output, answer), difference(predicted.values, answer)});
   }
   const double relative = apart / largest(predicted.values);
-  if (!(relative < 1e-4)) fail("measuring the runtime", "the same answer from all", fmt::format("{:.2e} apart", relative));
+  if (!(relative < 1e-4))
+    fail("measuring the runtime", "the same answer from all", fmt::format("{:.2e} apart", relative));
 
-  const std::vector<std::string> program{c.lano.string(), "predict", at("model.safetensors").string(), "--input", at("input.npy").string(), "--out",
-                                         at("output.npy").string(), "--force", "--threads", std::to_string(c.threads)};
+  const std::vector<std::string> program{c.lano.string(),
+                                         "predict",
+                                         at("model.safetensors").string(),
+                                         "--input",
+                                         at("input.npy").string(),
+                                         "--out",
+                                         at("output.npy").string(),
+                                         "--force",
+                                         "--threads",
+                                         std::to_string(c.threads)};
   std::vector<double> runtime_ms, onnxruntime_ms, load_ms, start_ms, files_ms;
   // Beside other programs LibTorch may be faster on one thread: its best time is the peer.
   std::map<int, std::vector<double>> composite_ms{{1, {}}, {c.threads, {}}};
   const auto best = [&] {
-    return std::min_element(composite_ms.begin(), composite_ms.end(), [](const auto& a, const auto& b) { return median(a.second) < median(b.second); });
+    return std::min_element(composite_ms.begin(), composite_ms.end(),
+                            [](const auto& a, const auto& b) { return median(a.second) < median(b.second); });
   };
   // Pools spin for a while when their work ends: nobody is timed while another's does.
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
   const auto begin = std::chrono::steady_clock::now();
   int rounds = 0;
-  for (; rounds < 3 || (rounds < 60 && std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < c.seconds); ++rounds) {
+  for (; rounds < 3 ||
+         (rounds < 60 && std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < c.seconds);
+       ++rounds) {
     for (int i = 0; i < kBlock; ++i) runtime_ms.push_back(milliseconds_of(runtime));
     pause();
     for (auto& [threads, times] : composite_ms) {
@@ -180,7 +201,8 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
       for (const double time : peer->run(kBlock)) onnxruntime_ms.push_back(time);
       pause();
     }
-    for (int i = 0; i < kBlock; ++i) load_ms.push_back(milliseconds_of([&] { Operator::load(at("model.safetensors")); }));
+    for (int i = 0; i < kBlock; ++i)
+      load_ms.push_back(milliseconds_of([&] { Operator::load(at("model.safetensors")); }));
     pause();
     const double whole = milliseconds_of_program(program);
     const double files = milliseconds_of([&] {
@@ -190,17 +212,29 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
     start_ms.push_back(whole - files);
     files_ms.push_back(files);
   }
-  const auto n = static_cast<double>(samples.points), w = static_cast<double>(config.width), m = static_cast<double>(config.agents);
+  const auto n = static_cast<double>(samples.points), w = static_cast<double>(config.width),
+             m = static_cast<double>(config.agents);
   const auto l = static_cast<double>(config.layers), r = static_cast<double>(config.ffn_ratio);
   const double flop = l * (2 * n * w * (4 * w + 2 * r * w) + 8 * n * m * w) + 2 * n * (3 * 2 * w + 2 * w * w);
   const double own = median(runtime_ms), by_torch = median(best()->second);
-  nlohmann::json result{{"case", "darcy"}, {"points", samples.points}, {"parameters", op.parameter_count()}, {"threads", c.threads},
-                        {"rounds", rounds}, {"simd", kernels::kernels().name}, {"runtime_ms", own}, {"composite_ms", by_torch},
+  nlohmann::json result{{"case", "darcy"},
+                        {"points", samples.points},
+                        {"parameters", op.parameter_count()},
+                        {"threads", c.threads},
+                        {"rounds", rounds},
+                        {"simd", kernels::kernels().name},
+                        {"runtime_ms", own},
+                        {"composite_ms", by_torch},
                         {"composite_threads", best()->first},
                         {"onnxruntime_ms", nullptr},
-                        {"load_ms", median(load_ms)}, {"start_ms", median(start_ms)}, {"files_ms", median(files_ms)},
-                        {"max_rel_diff", relative}, {"gflops", flop / own / 1e6}, {"composite_ratio", by_torch / own},
-                        {"onnxruntime_ratio", nullptr}, {"onnxruntime_version", nullptr}};
+                        {"load_ms", median(load_ms)},
+                        {"start_ms", median(start_ms)},
+                        {"files_ms", median(files_ms)},
+                        {"max_rel_diff", relative},
+                        {"gflops", flop / own / 1e6},
+                        {"composite_ratio", by_torch / own},
+                        {"onnxruntime_ratio", nullptr},
+                        {"onnxruntime_version", nullptr}};
   if (peer) {
     result["onnxruntime_ms"] = median(onnxruntime_ms);
     result["onnxruntime_ratio"] = median(onnxruntime_ms) / own;

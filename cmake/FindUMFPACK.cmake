@@ -1,4 +1,5 @@
-# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which brings no CMake file of its own there. Target: UMFPACK::UMFPACK.
+# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which brings no CMake file of its own there. Target:
+# UMFPACK::UMFPACK.
 find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse)
 find_library(UMFPACK_LIBRARY umfpack)
 include(FindPackageHandleStandardArgs)

@@ -8,7 +8,8 @@ function(lano_target_settings target)
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
     $<$<BOOL:${LANO_WARNINGS_AS_ERRORS}>:-Werror>)
   if(LANO_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${LANO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=${LANO_SANITIZE} -fno-sanitize-recover=all
+      -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${LANO_SANITIZE})
   endif()
 endfunction()
@@ -27,10 +28,10 @@ function(lano_library name)
   lano_target_settings(${target})
 endfunction()
 
-# Most files parse, check, write and call: optimising them, and compiling the libraries they inline (fmt, JSON, CLI11) once
-# per file, buys nothing but build time. lano_quick_build(<target> [HOT sources...] [ALONE sources...]): light optimisation,
-# about ten files per compilation. HOT: files that hold inner loops are optimised in full, and ALONE ones, which have
-# names in common with others, are compiled by themselves.
+# Most files parse, check, write and call: optimising them, and compiling the libraries they inline (fmt, JSON, CLI11)
+# once per file, buys nothing but build time. lano_quick_build(<target> [HOT sources...] [ALONE sources...]): light
+# optimisation, about ten files per compilation. HOT: files that hold inner loops are optimised in full, and ALONE
+# ones, which have names in common with others, are compiled by themselves.
 option(LANO_UNITY "Compile several files of a library together: half the build time; off for work on single files" ON)
 function(lano_quick_build target)
   cmake_parse_arguments(ARG "" "" "HOT;ALONE" ${ARGN})

@@ -28,7 +28,9 @@ lano::Shape points_shape(const Array& array, std::int64_t channels, const char* 
   if (!shape.empty() && shape.back() == channels && (channels != 1 || shape.size() > 1)) {
     shape.pop_back();
   } else if (channels != 1) {
-    lano::fail_usage("predicting", std::string(what) + " with " + std::to_string(channels) + " channels in the last axis", lano::shape_text(shape));
+    lano::fail_usage("predicting",
+                     std::string(what) + " with " + std::to_string(channels) + " channels in the last axis",
+                     lano::shape_text(shape));
   }
   return shape;
 }
@@ -45,16 +47,19 @@ std::span<const float> values(const Array& array, const lano::Shape& points, std
   const lano::Shape found = points_shape(array, channels, what);
   const bool flat = found.size() == 1 || points.size() == 1;  // points in one row fit any mesh
   if (lano::element_count(found) != lano::element_count(points) || (!flat && found != points)) {
-    lano::fail_usage("predicting", std::string(what) + " at points of shape " + lano::shape_text(points), lano::shape_text(found));
+    lano::fail_usage("predicting", std::string(what) + " at points of shape " + lano::shape_text(points),
+                     lano::shape_text(found));
   }
   return values(array);
 }
 
-Points points_of(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
-                 const std::optional<Array>& state) {
+Points points_of(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
+                 std::optional<double> time, const std::optional<Array>& state) {
   const lano::SetDescription& set = op.set();
   Points points;
-  points.shape = set.geometry == lano::Geometry::points ? lano::Shape{static_cast<std::int64_t>(op.coordinates().size()) / set.dims()} : set.shape;
+  points.shape = set.geometry == lano::Geometry::points
+                     ? lano::Shape{static_cast<std::int64_t>(op.coordinates().size()) / set.dims()}
+                     : set.shape;
   if (coordinates) {
     points.shape = points_shape(*coordinates, set.dims(), "coordinates");
   } else if (input && set.input_channels() > 0) {
@@ -63,13 +68,17 @@ Points points_of(const lano::Operator& op, const std::optional<Array>& coordinat
   // Points in one row are a cloud, or the training mesh row by row; else the axes are those of the array.
   const bool flat = points.shape.size() == 1 && set.shape.size() != 1;
   if (set.geometry != lano::Geometry::points && !flat) points.call.mesh = points.shape;
-  if (op.task() == lano::Task::time_conditional && !time) lano::fail_usage("predicting", "a time: this model is conditioned on it", "none");
+  if (op.task() == lano::Task::time_conditional && !time)
+    lano::fail_usage("predicting", "a time: this model is conditioned on it", "none");
   if (op.task() == lano::Task::autoregressive && !state) lano::fail_usage("predicting", "a state to step from", "none");
-  if (state && op.task() != lano::Task::autoregressive) lano::fail_usage("predicting", "no state: this model does not step", "one");
+  if (state && op.task() != lano::Task::autoregressive)
+    lano::fail_usage("predicting", "no state: this model does not step", "one");
   points.call.time = time.value_or(0);
   if (state) points.call.state = values(*state, points.shape, set.output_channels(), "state");
   points.coordinates = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates());
-  if (input && set.input_channels() == 0) lano::fail_usage("predicting", "no input: this model has none", lano::shape_text({input->shape(), input->shape() + input->ndim()}));
+  if (input && set.input_channels() == 0)
+    lano::fail_usage("predicting", "no input: this model has none",
+                     lano::shape_text({input->shape(), input->shape() + input->ndim()}));
   if (input) points.input = values(*input, points.shape, set.input_channels(), "input");
   return points;
 }
@@ -79,8 +88,8 @@ Array output_like(lano::Shape shape, std::int64_t channels) {
   return Array(std::vector<py::ssize_t>(shape.begin(), shape.end()));
 }
 
-Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
-              const std::optional<Array>& state) {
+Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
+              std::optional<double> time, const std::optional<Array>& state) {
   const Points points = points_of(op, coordinates, input, time, state);
   Array output = output_like(points.shape, op.set().output_channels());
   const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
@@ -89,14 +98,16 @@ Array predict(const lano::Operator& op, const std::optional<Array>& coordinates,
   return output;
 }
 
-lano::Prepared prepare(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input, std::optional<double> time,
+lano::Prepared prepare(const lano::Operator& op, const std::optional<Array>& coordinates,
+                       const std::optional<Array>& input, std::optional<double> time,
                        const std::optional<Array>& state) {
   const Points points = points_of(op, coordinates, input, time, state);
   const py::gil_scoped_release free;
   return op.prepare(points.coordinates, points.input, points.call);
 }
 
-Array decode(const lano::Prepared& prepared, const Array& coordinates, const std::optional<Array>& input, const std::optional<Array>& state) {
+Array decode(const lano::Prepared& prepared, const Array& coordinates, const std::optional<Array>& input,
+             const std::optional<Array>& state) {
   const lano::SetDescription& set = prepared.set();
   const lano::Shape points = points_shape(coordinates, set.dims(), "coordinates");
   Array output = output_like(points, set.output_channels());
@@ -115,29 +126,43 @@ PYBIND11_MODULE(lano, module) {
   module.doc() = "LANO: trained neural operators on NumPy arrays";
   module.attr("__version__") = lano::kVersion;
   py::register_exception<lano::Error>(module, "Error", PyExc_RuntimeError);
-  module.def("set_threads", &lano::set_thread_count, py::arg("count"), "threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores");
-  module.def("load", [](const std::string& path) { return lano::Operator::load(path); }, py::arg("path"), "a model file (.safetensors)");
+  module.def("set_threads", &lano::set_thread_count, py::arg("count"),
+             "threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores");
+  module.def(
+      "load", [](const std::string& path) { return lano::Operator::load(path); }, py::arg("path"),
+      "a model file (.safetensors)");
   py::class_<lano::Prepared>(module, "Prepared")
-      .def("decode", &decode, py::arg("coordinates"), py::arg("input") = py::none(), py::kw_only(), py::arg("state") = py::none(),
+      .def("decode", &decode, py::arg("coordinates"), py::arg("input") = py::none(), py::kw_only(),
+           py::arg("state") = py::none(),
            "query points [..., dims] and their input [..., channels] -> output [..., channels]");
   py::class_<lano::Operator>(module, "Operator")
-      .def("prepare", &prepare, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(), py::arg("time") = py::none(),
-           py::arg("state") = py::none(), "computes the agents of these points once; new points are then decoded against them")
-      .def("predict", &predict, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(), py::arg("time") = py::none(),
-           py::arg("state") = py::none(),
-           "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., channels]; time-conditional models take "
+      .def("prepare", &prepare, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(),
+           py::arg("time") = py::none(), py::arg("state") = py::none(),
+           "computes the agents of these points once; new points are then decoded against them")
+      .def("predict", &predict, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(),
+           py::arg("time") = py::none(), py::arg("state") = py::none(),
+           "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., "
+           "channels]; time-conditional models take "
            "time=, autoregressive ones state= and give the next state")
       .def("use_agents", &lano::Operator::use_agents, py::arg("agents"))
-      .def_property_readonly("coordinates", [](const lano::Operator& op) {
-        const auto dims = static_cast<py::ssize_t>(op.set().dims());
-        return Array({static_cast<py::ssize_t>(op.coordinates().size()) / dims, dims}, op.coordinates().data());
-      }, "[points, dims] of the training grid; empty where each sample had its own")
-      .def_property_readonly("mesh", [](const lano::Operator& op) { return op.set().geometry == lano::Geometry::points ? lano::Shape{} : op.set().shape; })
+      .def_property_readonly(
+          "coordinates",
+          [](const lano::Operator& op) {
+            const auto dims = static_cast<py::ssize_t>(op.set().dims());
+            return Array({static_cast<py::ssize_t>(op.coordinates().size()) / dims, dims}, op.coordinates().data());
+          },
+          "[points, dims] of the training grid; empty where each sample had its own")
+      .def_property_readonly("mesh",
+                             [](const lano::Operator& op) {
+                               return op.set().geometry == lano::Geometry::points ? lano::Shape{} : op.set().shape;
+                             })
       .def_property_readonly("input", [](const lano::Operator& op) { return names(op.set().input); })
       .def_property_readonly("output", [](const lano::Operator& op) { return names(op.set().output); })
       .def_property_readonly("parameters", &lano::Operator::parameter_count)
       .def_property_readonly("agents", &lano::Operator::agents)
       .def_property_readonly("task", [](const lano::Operator& op) {
-        return op.task() == lano::Task::steady ? "steady" : op.task() == lano::Task::autoregressive ? "autoregressive" : "time_conditional";
+        return op.task() == lano::Task::steady           ? "steady"
+               : op.task() == lano::Task::autoregressive ? "autoregressive"
+                                                         : "time_conditional";
       });
 }

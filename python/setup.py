@@ -19,12 +19,15 @@ class CMakeModule(build_ext):
         tree, target = MADE / "cmake", Path(self.get_ext_fullpath(ext.name)).resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         options = ["-DCMAKE_BUILD_TYPE=Release", "-DLANO_ONLY_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}"]
-        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, *options, *os.environ.get("LANO_CMAKE_OPTIONS", "").split()], check=True)
+        options += os.environ.get("LANO_CMAKE_OPTIONS", "").split()
+        subprocess.run(["cmake", "-S", SOURCE, "-B", tree, *options], check=True)
         subprocess.run(["cmake", "--build", tree, "--target", "lano_python", "--parallel"], check=True)
         self.copy_file(tree / "python" / target.name, target)
 
 
 MADE.mkdir(parents=True, exist_ok=True)
 version = re.search(r"project\(lano VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
-setup(version=version, packages=[], py_modules=[], ext_modules=[Extension("lano", [])], cmdclass={"build_ext": CMakeModule},
-      options={"build": {"build_base": str(MADE)}, "egg_info": {"egg_base": str(MADE)}, "bdist_wheel": {"bdist_dir": str(MADE / "packed")}})
+setup(version=version, packages=[], py_modules=[], ext_modules=[Extension("lano", [])],
+      cmdclass={"build_ext": CMakeModule},
+      options={"build": {"build_base": str(MADE)}, "egg_info": {"egg_base": str(MADE)},
+               "bdist_wheel": {"bdist_dir": str(MADE / "packed")}})

@@ -1,5 +1,5 @@
-// For damaged and hostile files: a reader is run on one in a child process, which may neither crash, nor hang, nor take memory without bound, and
-// must end with a value or with one sentence of ours.
+// For damaged and hostile files: a reader is run on one in a child process, which may neither crash, nor hang, nor take
+// memory without bound, and must end with a value or with one sentence of ours.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ struct Verdict {
 constexpr long kMostMegabytes = 512;
 constexpr unsigned kMostSeconds = 30;
 
-// The most memory the process has had: address space, so that memory asked for and never touched counts too; under the address sanitizer, which
-// reserves terabytes, the resident part.
+// The most memory the process has had: address space, so that memory asked for and never touched counts too; under the
+// address sanitizer, which reserves terabytes, the resident part.
 inline long peak_megabytes() {
 #ifdef __SANITIZE_ADDRESS__
   const std::string wanted = "VmHWM:";
@@ -74,7 +74,8 @@ inline Verdict bounded(const std::function<void()>& read) {
   ::close(ends[1]);
   std::string said;
   char block[4096];
-  for (ssize_t got = 0; (got = ::read(ends[0], block, sizeof block)) > 0;) said.append(block, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = ::read(ends[0], block, sizeof block)) > 0;)
+    said.append(block, static_cast<std::size_t>(got));
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -135,7 +136,8 @@ void append_number(std::string& bytes, T value, bool swapped = false) {
   bytes += raw;
 }
 
-// `start` and then so many zeros, as a deflate stream made piece by piece; window bits as zlib has them (15: with zlib's header, -15: raw).
+// `start` and then so many zeros, as a deflate stream made piece by piece; window bits as zlib has them (15: with
+// zlib's header, -15: raw).
 inline std::string deflated_zeros(const std::string& start, std::uint64_t zeros, int window_bits) {
   z_stream stream{};
   deflateInit2(&stream, 1, Z_DEFLATED, window_bits, 9, Z_DEFAULT_STRATEGY);
@@ -151,7 +153,8 @@ inline std::string deflated_zeros(const std::string& start, std::uint64_t zeros,
     } while (stream.avail_out == 0);
   };
   feed(start, start.size(), Z_NO_FLUSH);
-  for (std::uint64_t done = 0; done < zeros; done += piece.size()) feed(piece, std::min<std::uint64_t>(piece.size(), zeros - done), Z_NO_FLUSH);
+  for (std::uint64_t done = 0; done < zeros; done += piece.size())
+    feed(piece, std::min<std::uint64_t>(piece.size(), zeros - done), Z_NO_FLUSH);
   feed(piece, 0, Z_FINISH);
   deflateEnd(&stream);
   return out;

@@ -27,10 +27,10 @@ class NaiveLano {
   std::function<void(std::int64_t block, kernels::Branch, Matrix&)> drop;
 
   // features: rows [x, a(x)] of one sample; mesh empty for clouds (already in order).
-  // At another resolution: reach, the distance of the stencil's outer taps in points per axis, and first, the place of the
-  // first point in trained points. patches: the agents' grid at run time.
-  Matrix forward(const Matrix& features, const Shape& mesh, std::vector<double> reach = {}, Shape patches = {}, double time = 0,
-                 std::vector<double> first = {}) {
+  // At another resolution: reach, the distance of the stencil's outer taps in points per axis, and first, the place of
+  // the first point in trained points. patches: the agents' grid at run time.
+  Matrix forward(const Matrix& features, const Shape& mesh, std::vector<double> reach = {}, Shape patches = {},
+                 double time = 0, std::vector<double> first = {}) {
     moved_ = !reach.empty();
     reach_ = reach.empty() ? std::vector<double>(3, 1.0) : std::move(reach);
     first_ = first.empty() ? std::vector<double>(3, 0.0) : std::move(first);
@@ -168,7 +168,8 @@ class NaiveLano {
           const std::int64_t last = ((bin[a] + 1) * size + patches[a] - 1) / patches[a] - 1;
           std::int64_t cell = at[a];
           if (by_place) {
-            cell = static_cast<std::int64_t>(std::floor(first_[a] + static_cast<double>(at[a]) / reach_[a] + 0.5 + 1e-6));
+            cell =
+                static_cast<std::int64_t>(std::floor(first_[a] + static_cast<double>(at[a]) / reach_[a] + 0.5 + 1e-6));
             cell = std::clamp<std::int64_t>(cell, 0, size - 1);
           }
           inside = inside && cell >= first && cell <= last;
@@ -182,7 +183,8 @@ class NaiveLano {
     return out;
   }
 
-  // A vector on the trained patches, read at piece n of `axes`: multilinear at t = (n+1/2) m/N - 1/2, clamped, per axis.
+  // A vector on the trained patches, read at piece n of `axes`: multilinear at t = (n+1/2) m/N - 1/2, clamped, per
+  // axis.
   double up(const std::vector<double>& vector, std::size_t n, const Shape& axes, bool of_points) const {
     const Shape& patches = trained_;
     const auto at = index_of(static_cast<std::int64_t>(n), axes);
@@ -254,7 +256,8 @@ class NaiveLano {
           place[a] = static_cast<double>(at[a]) + static_cast<double>(offset[a] - 1) * reach_[a];
         }
         for (std::size_t c = 0; c < v[n].size(); ++c) {
-          out[n][c] += filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * read(v, axes, place, c);
+          out[n][c] +=
+              filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * read(v, axes, place, c);
         }
       }
     }
@@ -262,7 +265,8 @@ class NaiveLano {
   }
 
   Matrix attention(const Matrix& x, const std::string& name, const Shape& mesh) const {
-    const std::size_t points = x.size(), width = x[0].size(), heads = static_cast<std::size_t>(config_.heads), d = width / heads;
+    const std::size_t points = x.size(), width = x[0].size(), heads = static_cast<std::size_t>(config_.heads),
+                      d = width / heads;
     const auto agents = static_cast<std::size_t>(element_count(used_));
     const Shape axes = pooled_axes(mesh, points);
     const Matrix qkv = linear(x, name + "qkv");

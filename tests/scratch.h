@@ -39,9 +39,9 @@ std::string error_of(Call&& call) {
   return "no error";
 }
 
-#define EXPECT_ERROR_WITH(call, part)                                        \
-  do {                                                                       \
-    const std::string message_ = lano::test::error_of([&] { call; });        \
+#define EXPECT_ERROR_WITH(call, part)                                         \
+  do {                                                                        \
+    const std::string message_ = lano::test::error_of([&] { call; });         \
     EXPECT_NE(message_.find(part), std::string::npos) << "got: " << message_; \
   } while (false)
 

@@ -17,8 +17,9 @@ inline std::filesystem::path darcy(const Scratch& scratch, std::int64_t train, s
   config.resolution = 11;
   config.stride = 1;
   const DarcyProblem problem(config);
-  generate_dataset(path, problem.describe(), make_splits(train, test, validation), problem.coordinates(),
-                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
+  generate_dataset(
+      path, problem.describe(), make_splits(train, test, validation), problem.coordinates(),
+      [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
   return path;
 }
 

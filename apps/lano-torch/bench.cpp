@@ -9,9 +9,9 @@
 #include "bench/engine_bench.h"
 #include "bench/mesh_bench.h"
 #include "bench/runtime_bench.h"
-#include "torch_command.h"
 #include "core/error.h"
 #include "core/threads.h"
+#include "torch_command.h"
 
 namespace lano::cli {
 namespace {
@@ -29,8 +29,8 @@ struct Options {
   std::string geometry = "points";
 };
 
-// LibTorch hears of the threads once, at the start: each time it does, it wakes a second pool that spins for a while. Later
-// changes go to OpenMP alone, which both engines follow.
+// LibTorch hears of the threads once, at the start: each time it does, it wakes a second pool that spins for a while.
+// Later changes go to OpenMP alone, which both engines follow.
 int threads_of(const Options& o) {
   use_torch_threads(o.threads);
   return thread_count();
@@ -41,32 +41,37 @@ std::string work_name(Work work) { return work == Work::step ? "step" : "forward
 // Peak bytes of one call, asked of a fresh process: this program again.
 std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) {
   const std::string command =
-      fmt::format("'{}' bench probe --work {} --engine {} --case {} --batch {} --grid {} --threads {}", std::filesystem::read_symlink("/proc/self/exe").string(),
-                  work_name(work), fused ? "fused" : "composite", c.name, c.batch, c.grid, threads);
+      fmt::format("'{}' bench probe --work {} --engine {} --case {} --batch {} --grid {} --threads {}",
+                  std::filesystem::read_symlink("/proc/self/exe").string(), work_name(work),
+                  fused ? "fused" : "composite", c.name, c.batch, c.grid, threads);
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) fail("measuring memory", "a second process", "none");
   std::array<char, 64> text{};
   const bool read = std::fgets(text.data(), text.size(), pipe) != nullptr;
-  if (::pclose(pipe) != 0 || !read) fail("measuring memory", "the peak of a second process", "its failure", "is there enough memory?");
+  if (::pclose(pipe) != 0 || !read)
+    fail("measuring memory", "the peak of a second process", "its failure", "is there enough memory?");
   return std::stoll(text.data());
 }
 
 void print_speed(const nlohmann::json& r) {
-  fmt::print("{} {}: batch {}, {} points, {} threads, {}\n", r["case"].get<std::string>(), r["work"].get<std::string>(), r["batch"].get<int>(),
-             r["points"].get<int>(), r["threads"].get<int>(), r["simd"].get<std::string>());
-  fmt::print("  composite   {:10.1f} ms  (best with {} threads)   peak {:.1f} MB\n", r["composite_ms"].get<double>(), r["composite_threads"].get<int>(),
-             r["peak_bytes_composite"].get<double>() / 1e6);
-  fmt::print("  fused       {:10.1f} ms  ({:.2f}x)                 peak {:.1f} MB\n", r["fused_ms"].get<double>(), r["speedup"].get<double>(),
-             r["peak_bytes_fused"].get<double>() / 1e6);
-  fmt::print("  {:.1f} GFLOP/s of sgemm's {:.1f}: roofline {:.3f}\n", r["gflops"].get<double>(), r["sgemm_gflops"].get<double>(), r["roofline"].get<double>());
-  fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n", r["max_rel_diff"].get<double>(), r["rounds"].get<int>());
+  fmt::print("{} {}: batch {}, {} points, {} threads, {}\n", r["case"].get<std::string>(), r["work"].get<std::string>(),
+             r["batch"].get<int>(), r["points"].get<int>(), r["threads"].get<int>(), r["simd"].get<std::string>());
+  fmt::print("  composite   {:10.1f} ms  (best with {} threads)   peak {:.1f} MB\n", r["composite_ms"].get<double>(),
+             r["composite_threads"].get<int>(), r["peak_bytes_composite"].get<double>() / 1e6);
+  fmt::print("  fused       {:10.1f} ms  ({:.2f}x)                 peak {:.1f} MB\n", r["fused_ms"].get<double>(),
+             r["speedup"].get<double>(), r["peak_bytes_fused"].get<double>() / 1e6);
+  fmt::print("  {:.1f} GFLOP/s of sgemm's {:.1f}: roofline {:.3f}\n", r["gflops"].get<double>(),
+             r["sgemm_gflops"].get<double>(), r["roofline"].get<double>());
+  fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n",
+             r["max_rel_diff"].get<double>(), r["rounds"].get<int>());
 }
 
 void speed(Work work, const Options& o) {
   const int threads = threads_of(o);
   nlohmann::json result = bench::measure_speed(work, o.bench_case, threads, !o.fused_only, o.seconds);
   if (o.fused_only) {
-    fmt::print("{:.2f} ms, {:.1f} GFLOP/s of sgemm's {:.1f}\n", result["fused_ms"].get<double>(), result["gflops"].get<double>(), result["sgemm_gflops"].get<double>());
+    fmt::print("{:.2f} ms, {:.1f} GFLOP/s of sgemm's {:.1f}\n", result["fused_ms"].get<double>(),
+               result["gflops"].get<double>(), result["sgemm_gflops"].get<double>());
     if (o.json) std::cout << result.dump() << '\n';
     return;
   }
@@ -79,7 +84,8 @@ void speed(Work work, const Options& o) {
 void scale(const Options& o) {
   const int threads = threads_of(o);
   nlohmann::json rows = nlohmann::json::array();
-  fmt::print("forward on square grids, M = 128, {} threads\n{:>9} {:>10} {:>10} {:>10} {:>12}\n", threads, "points", "ms", "ns/point", "bytes/pt", "composite ms");
+  fmt::print("forward on square grids, M = 128, {} threads\n{:>9} {:>10} {:>10} {:>10} {:>12}\n", threads, "points",
+             "ms", "ns/point", "bytes/pt", "composite ms");
   for (const std::int64_t side : {64, 128, 256, 512, 1024}) {
     BenchCase c = o.bench_case;
     c.name = "darcy";
@@ -89,15 +95,21 @@ void scale(const Options& o) {
     const nlohmann::json speed = bench::measure_speed(Work::forward, c, threads, compared, o.seconds / 5);
     const double ms = speed["fused_ms"].get<double>(), points = static_cast<double>(n);
     const auto peak = static_cast<double>(peak_bytes(Work::forward, c, threads, true));
-    nlohmann::json row{{"n", n}, {"ms", ms}, {"ns_per_point", ms * 1e6 / points}, {"bytes_per_point", peak / points},
-                       {"gflops", speed["gflops"]}, {"sgemm_gflops", speed["sgemm_gflops"]}};
+    nlohmann::json row{{"n", n},
+                       {"ms", ms},
+                       {"ns_per_point", ms * 1e6 / points},
+                       {"bytes_per_point", peak / points},
+                       {"gflops", speed["gflops"]},
+                       {"sgemm_gflops", speed["sgemm_gflops"]}};
     if (compared) row.update({{"composite_ms", speed["composite_ms"]}, {"max_rel_diff", speed["max_rel_diff"]}});
     rows.push_back(row);
-    fmt::print("{:>9} {:>10.1f} {:>10.1f} {:>10.0f} {:>12}\n", n, ms, row["ns_per_point"].get<double>(), row["bytes_per_point"].get<double>(),
+    fmt::print("{:>9} {:>10.1f} {:>10.1f} {:>10.0f} {:>12}\n", n, ms, row["ns_per_point"].get<double>(),
+               row["bytes_per_point"].get<double>(),
                compared ? fmt::format("{:.1f}", row["composite_ms"].get<double>()) : "-");
     std::fflush(stdout);
   }
-  fmt::print("time a point, largest over smallest grid: {:.3f}\n", rows.back()["ns_per_point"].get<double>() / rows.front()["ns_per_point"].get<double>());
+  fmt::print("time a point, largest over smallest grid: {:.3f}\n",
+             rows.back()["ns_per_point"].get<double>() / rows.front()["ns_per_point"].get<double>());
   if (o.json) std::cout << rows.dump() << '\n';
 }
 
@@ -105,8 +117,11 @@ void mesh(const Options& o) {
   const nlohmann::json r = bench::measure_mesh(o.points, o.geometry == "points", threads_of(o));
   fmt::print("one prediction of the paper's model, {} {}, {} threads\n", r["points"].get<std::int64_t>(),
              o.geometry == "points" ? "points of a cloud" : "points of a square grid", r["threads"].get<int>());
-  fmt::print("  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes a point; the process at most {:.2f} GB\n", r["seconds"].get<double>(),
-             r["points_per_s"].get<double>(), r["peak_bytes"].get<double>() / 1e9, r["bytes_per_point"].get<double>(), r["resident_bytes"].get<double>() / 1e9);
+  fmt::print(
+      "  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes a point; the process at most "
+      "{:.2f} GB\n",
+      r["seconds"].get<double>(), r["points_per_s"].get<double>(), r["peak_bytes"].get<double>() / 1e9,
+      r["bytes_per_point"].get<double>(), r["resident_bytes"].get<double>() / 1e9);
   if (o.json) std::cout << r.dump() << '\n';
 }
 
@@ -122,7 +137,8 @@ void kernel_table(const Options& o) {
   if (o.json) std::cout << nlohmann::json{{"kernels", results}, {"threads", 1}}.dump() << '\n';
 }
 
-// Where onnxruntime-node is: as said, as LANO_ONNXRUNTIME says, or beside the presets' folders of this build; empty where it is not.
+// Where onnxruntime-node is: as said, as LANO_ONNXRUNTIME says, or beside the presets' folders of this build; empty
+// where it is not.
 std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem::path& programs) {
   const char* const said = std::getenv("LANO_ONNXRUNTIME");
   std::filesystem::path folder = (programs / "../../onnxruntime").lexically_normal();
@@ -130,33 +146,39 @@ std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem
   if (!o.onnxruntime.empty()) folder = o.onnxruntime;
   const bool there = std::filesystem::exists(folder / "node_modules/onnxruntime-node");
   if (!there && (!o.onnxruntime.empty() || said != nullptr)) {
-    fail_usage("measuring the runtime", "onnxruntime-node in node_modules of " + folder.string(), "none", "run scripts/onnxruntime");
+    fail_usage("measuring the runtime", "onnxruntime-node in node_modules of " + folder.string(), "none",
+               "run scripts/onnxruntime");
   }
   return there ? folder : std::filesystem::path();
 }
 
 void runtime(const Options& o) {
   const std::filesystem::path programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const nlohmann::json r = bench::measure_runtime({threads_of(o), o.seconds, onnxruntime_folder(o, programs), programs / "lano"});
+  const nlohmann::json r =
+      bench::measure_runtime({threads_of(o), o.seconds, onnxruntime_folder(o, programs), programs / "lano"});
   const auto number = [&](const char* key) { return r[key].get<double>(); };
-  fmt::print("darcy 85x85, {} parameters, {} threads, {}\n", r["parameters"].get<int>(), r["threads"].get<int>(), r["simd"].get<std::string>());
+  fmt::print("darcy 85x85, {} parameters, {} threads, {}\n", r["parameters"].get<int>(), r["threads"].get<int>(),
+             r["simd"].get<std::string>());
   fmt::print("  runtime                {:8.1f} ms   {:.0f} GFLOP/s\n", number("runtime_ms"), number("gflops"));
-  fmt::print("  LibTorch, op by op     {:8.1f} ms   {:.2f}x (best with {} threads)\n", number("composite_ms"), number("composite_ratio"),
-             r["composite_threads"].get<int>());
+  fmt::print("  LibTorch, op by op     {:8.1f} ms   {:.2f}x (best with {} threads)\n", number("composite_ms"),
+             number("composite_ratio"), r["composite_threads"].get<int>());
   if (r["onnxruntime_ms"].is_null()) {
     fmt::print("  onnxruntime                   -      not installed (scripts/onnxruntime)\n");
   } else {
-    fmt::print("  onnxruntime {:<10} {:8.1f} ms   {:.2f}x\n", r["onnxruntime_version"].get<std::string>(), number("onnxruntime_ms"),
-               number("onnxruntime_ratio"));
+    fmt::print("  onnxruntime {:<10} {:8.1f} ms   {:.2f}x\n", r["onnxruntime_version"].get<std::string>(),
+               number("onnxruntime_ms"), number("onnxruntime_ratio"));
   }
   fmt::print("  loading the model      {:8.1f} ms\n", number("load_ms"));
-  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n", number("start_ms"));
-  fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n", number("max_rel_diff"), r["rounds"].get<int>());
+  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n",
+             number("start_ms"));
+  fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n", number("max_rel_diff"),
+             r["rounds"].get<int>());
   if (o.json) std::cout << r.dump() << '\n';
 }
 
 void probe(const Options& o) {
-  fmt::print("{}\n", bench::peak_of_this_process(o.probe_work == "step" ? Work::step : Work::forward, o.bench_case, threads_of(o), o.probe_engine == "fused"));
+  fmt::print("{}\n", bench::peak_of_this_process(o.probe_work == "step" ? Work::step : Work::forward, o.bench_case,
+                                                 threads_of(o), o.probe_engine == "fused"));
 }
 
 }  // namespace
@@ -173,25 +195,39 @@ void add_bench(CLI::App& app) {
     sub->callback([o, run] { run(*o); });
     return std::pair(sub, o);
   };
-  for (const auto& [name, help, run] : {std::tuple("step", "a training step: forward, loss, backward, clip, AdamW", +[](const Options& o) { speed(Work::step, o); }),
-                                        std::tuple("forward", "a prediction", +[](const Options& o) { speed(Work::forward, o); })}) {
+  for (const auto& [name, help, run] :
+       {std::tuple(
+            "step", "a training step: forward, loss, backward, clip, AdamW",
+            +[](const Options& o) { speed(Work::step, o); }),
+        std::tuple(
+            "forward", "a prediction", +[](const Options& o) { speed(Work::forward, o); })}) {
     auto [sub, o] = word(name, help, run);
-    sub->add_option("--case", o->bench_case.name, "whose shapes: the paper's model on one of its benchmarks")->check(CLI::IsMember(bench::case_names()))->capture_default_str();
+    sub->add_option("--case", o->bench_case.name, "whose shapes: the paper's model on one of its benchmarks")
+        ->check(CLI::IsMember(bench::case_names()))
+        ->capture_default_str();
     sub->add_flag("--fused-only", o->fused_only, "no composite path, no memory: for profiling");
-    sub->add_option("--batch", o->bench_case.batch, "samples; 0: as the case has it, 1 for forward")->check(CLI::NonNegativeNumber);
+    sub->add_option("--batch", o->bench_case.batch, "samples; 0: as the case has it, 1 for forward")
+        ->check(CLI::NonNegativeNumber);
   }
   word("scale", "prediction on grids from 64x64 to 1024x1024", scale);
   {
     auto [sub, o] = word("mesh", "one prediction of the runtime on millions of points: time and memory", mesh);
-    sub->add_option("--points", o->points, "how many; a grid has the next square")->check(CLI::Range(std::int64_t{1000}, std::int64_t{1} << 28))->capture_default_str();
-    sub->add_option("--geometry", o->geometry, "points or grid")->check(CLI::IsMember({"points", "grid"}))->capture_default_str();
+    sub->add_option("--points", o->points, "how many; a grid has the next square")
+        ->check(CLI::Range(std::int64_t{1000}, std::int64_t{1} << 28))
+        ->capture_default_str();
+    sub->add_option("--geometry", o->geometry, "points or grid")
+        ->check(CLI::IsMember({"points", "grid"}))
+        ->capture_default_str();
   }
   word("kernels", "single kernels on one thread, every instruction set", kernel_table);
   add_bench_cost(*command);
-  auto [against, peers] = word("runtime", "the runtime without LibTorch against LibTorch and onnxruntime; loading; the start of lano predict", runtime);
+  auto [against, peers] = word(
+      "runtime", "the runtime without LibTorch against LibTorch and onnxruntime; loading; the start of lano predict",
+      runtime);
   peers->threads = 2;
   against->get_option("--threads")->capture_default_str();
-  against->add_option("--onnxruntime", peers->onnxruntime, "folder where scripts/onnxruntime installed it; default LANO_ONNXRUNTIME, or build/onnxruntime");
+  against->add_option("--onnxruntime", peers->onnxruntime,
+                      "folder where scripts/onnxruntime installed it; default LANO_ONNXRUNTIME, or build/onnxruntime");
   auto [hidden, o] = word("probe", "peak memory of one call in this process", probe);
   hidden->group("");
   hidden->add_option("--work", o->probe_work);

@@ -10,7 +10,6 @@
 #include <map>
 
 #include "bench/cost_bench.h"
-#include "torch_command.h"
 #include "core/atomic_file.h"
 #include "core/child_process.h"
 #include "core/error.h"
@@ -23,6 +22,7 @@
 #include "report/html_parts.h"
 #include "report/log_chart.h"
 #include "report/sheet.h"
+#include "torch_command.h"
 
 namespace lano::cli {
 namespace {
@@ -33,7 +33,8 @@ using bench::Work;
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kCompared{"lano", "softmax", "galerkin", "transolver", "fno"};  // where they are built
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#000000"};
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                    "#e69f00", "#56b4e9", "#7f3c8d", "#000000"};
 
 struct Options {
   CostCase cost;
@@ -60,9 +61,10 @@ double available_bytes() {
 
 // One cell, asked of a fresh process.
 CostCell measured(const Options& o, const CostCase& c, int threads) {
-  const std::string command =
-      fmt::format("'{}' bench cell --model {} --work {} --side {} --layers {} --width {} --heads {} --threads {} --budget {}", (program_folder() / "lano-torch").string(), c.model,
-                  work_name(c.work), c.side, c.layers, c.width, c.heads, threads, o.budget);
+  const std::string command = fmt::format(
+      "'{}' bench cell --model {} --work {} --side {} --layers {} --width {} --heads {} --threads {} --budget {}",
+      (program_folder() / "lano-torch").string(), c.model, work_name(c.work), c.side, c.layers, c.width, c.heads,
+      threads, o.budget);
   CostCell cell{c.model, c.work, c.side * c.side, 0, 0, ""};
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) fail("measuring a cost", "a second process", "none");
@@ -86,9 +88,11 @@ CostCell cell_of(const Options& o, const CostCase& c, int threads, const std::ve
   if (!before.empty() && !before.back().left_out.empty()) {
     cell.left_out = "left out, as the smaller one was";
   } else if (expected.ms / 1e3 > o.budget) {
-    cell.left_out = fmt::format("left out: about {:.3g} s expected from the smaller ones, over --budget {:g}", expected.ms / 1e3, o.budget);
+    cell.left_out = fmt::format("left out: about {:.3g} s expected from the smaller ones, over --budget {:g}",
+                                expected.ms / 1e3, o.budget);
   } else if (expected.bytes > 0.7 * available_bytes()) {
-    cell.left_out = fmt::format("left out: about {:.2g} GB expected from the smaller ones, over what is free", expected.bytes / 1e9);
+    cell.left_out = fmt::format("left out: about {:.2g} GB expected from the smaller ones, over what is free",
+                                expected.bytes / 1e9);
   } else {
     return measured(o, c, threads);
   }
@@ -97,10 +101,13 @@ CostCell cell_of(const Options& o, const CostCase& c, int threads, const std::ve
 
 using Cells = std::map<std::pair<Work, std::string>, std::vector<CostCell>>;
 
-std::string cell_text(const CostCell& cell) { return cell.left_out.empty() ? fmt::format("{:.4g} ms, {:.3g} MB", cell.ms, cell.bytes / 1e6) : "-"; }
+std::string cell_text(const CostCell& cell) {
+  return cell.left_out.empty() ? fmt::format("{:.4g} ms, {:.3g} MB", cell.ms, cell.bytes / 1e6) : "-";
+}
 std::string slope_text(double slope) { return std::isfinite(slope) ? fmt::format("N^{:.2f}", slope) : "-"; }
 
-void print_table(const Cells& cells, Work work, const std::vector<std::string>& models, const std::vector<std::int64_t>& sides) {
+void print_table(const Cells& cells, Work work, const std::vector<std::string>& models,
+                 const std::vector<std::int64_t>& sides) {
   fmt::print("\n{}, batch 1: time, rise of peak memory\n{:<12}", work == Work::step ? "training step" : "forward", "N");
   for (const std::int64_t side : sides) fmt::print(" {:>24}", side * side);
   fmt::print("  {:>8} {:>8}\n", "time", "memory");
@@ -108,15 +115,20 @@ void print_table(const Cells& cells, Work work, const std::vector<std::string>& 
     const auto& row = cells.at({work, model});
     fmt::print("{:<12}", model);
     for (const CostCell& cell : row) fmt::print(" {:>24}", cell_text(cell));
-    fmt::print("  {:>8} {:>8}\n", slope_text(bench::fitted_slope(row, &CostCell::ms)), slope_text(bench::fitted_slope(row, &CostCell::bytes)));
+    fmt::print("  {:>8} {:>8}\n", slope_text(bench::fitted_slope(row, &CostCell::ms)),
+               slope_text(bench::fitted_slope(row, &CostCell::bytes)));
   }
 }
 
-std::vector<Curve> curves_of(const Cells& cells, Work work, const std::vector<std::string>& models, double CostCell::*value, double unit) {
+std::vector<Curve> curves_of(const Cells& cells, Work work, const std::vector<std::string>& models,
+                             double CostCell::*value, double unit) {
   std::vector<Curve> curves;
   for (std::size_t m = 0; m < models.size(); ++m) {
     const auto& row = cells.at({work, models[m]});
-    Curve curve{fmt::format("{} {}", model_label(models[m]), slope_text(bench::fitted_slope(row, value))), kColours[m % std::size(kColours)], {}, {}};
+    Curve curve{fmt::format("{} {}", model_label(models[m]), slope_text(bench::fitted_slope(row, value))),
+                kColours[m % std::size(kColours)],
+                {},
+                {}};
     for (const CostCell& cell : row) {
       if (!cell.left_out.empty()) continue;
       curve.x.push_back(static_cast<double>(cell.points));
@@ -134,9 +146,12 @@ struct Panel {
   double unit;
 };
 
-void draw(const Cells& cells, const std::vector<std::string>& models, const fs::path& folder, const std::string& about) {
-  const std::vector<std::vector<Panel>> panels{{{"forward: time", "ms", Work::forward, &CostCell::ms, 1}, {"training step: time", "ms", Work::step, &CostCell::ms, 1}},
-                                               {{"forward: memory", "MB", Work::forward, &CostCell::bytes, 1e6}, {"training step: memory", "MB", Work::step, &CostCell::bytes, 1e6}}};
+void draw(const Cells& cells, const std::vector<std::string>& models, const fs::path& folder,
+          const std::string& about) {
+  const std::vector<std::vector<Panel>> panels{{{"forward: time", "ms", Work::forward, &CostCell::ms, 1},
+                                                {"training step: time", "ms", Work::step, &CostCell::ms, 1}},
+                                               {{"forward: memory", "MB", Work::forward, &CostCell::bytes, 1e6},
+                                                {"training step: memory", "MB", Work::step, &CostCell::bytes, 1e6}}};
   std::vector<std::vector<Image>> images;
   std::string html = page_opening("Cost against the number of points", about) + "<div class=\"two\">";
   for (const auto& row : panels) {
@@ -144,7 +159,8 @@ void draw(const Cells& cells, const std::vector<std::string>& models, const fs::
     for (const Panel& panel : row) {
       const auto curves = curves_of(cells, panel.work, models, panel.value, panel.unit);
       images.back().push_back(draw_log_chart({panel.title, "points N", panel.y_label, curves}));
-      html += fmt::format("<section class=\"panel\"><h2>{}</h2>{}</section>", panel.title, draw_curves(curves, "points N", panel.y_label, {560, 360, true}));
+      html += fmt::format("<section class=\"panel\"><h2>{}</h2>{}</section>", panel.title,
+                          draw_curves(curves, "points N", panel.y_label, {560, 360, true}));
     }
   }
   make_folder(folder);
@@ -164,9 +180,13 @@ nlohmann::json to_json(const Cells& cells, const Options& o, int threads) {
       }
       rows.push_back(one);
     }
-    slopes.push_back({{"model", key.second}, {"work", work_name(key.first)}, {"time", bench::fitted_slope(row, &CostCell::ms)}, {"memory", bench::fitted_slope(row, &CostCell::bytes)}});
+    slopes.push_back({{"model", key.second},
+                      {"work", work_name(key.first)},
+                      {"time", bench::fitted_slope(row, &CostCell::ms)},
+                      {"memory", bench::fitted_slope(row, &CostCell::bytes)}});
   }
-  return {{"threads", threads}, {"layers", o.cost.layers}, {"width", o.cost.width}, {"heads", o.cost.heads}, {"cells", rows}, {"slopes", slopes}};
+  return {{"threads", threads},    {"layers", o.cost.layers}, {"width", o.cost.width},
+          {"heads", o.cost.heads}, {"cells", rows},           {"slopes", slopes}};
 }
 
 void run_cost(const Options& o) {
@@ -176,7 +196,8 @@ void run_cost(const Options& o) {
   std::vector<std::string> models = o.models;
   for (const std::string& name : o.models) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      fail_usage("measuring a cost", fmt::format("models among {}", fmt::join(known, ", ")), fmt::format("'{}'", name), fmt::format("did you mean '{}'?", nearest(name, known)));
+      fail_usage("measuring a cost", fmt::format("models among {}", fmt::join(known, ", ")), fmt::format("'{}'", name),
+                 fmt::format("did you mean '{}'?", nearest(name, known)));
     }
   }
   for (const std::string& name : kCompared) {
@@ -198,17 +219,21 @@ void run_cost(const Options& o) {
         c.side = side;
         row.push_back(cell_of(o, c, threads, row));
         const CostCell& cell = row.back();
-        fmt::print(stderr, "{} {} N = {}: {}\n", model, work_name(work), cell.points, cell.left_out.empty() ? cell_text(cell) : cell.left_out);
+        fmt::print(stderr, "{} {} N = {}: {}\n", model, work_name(work), cell.points,
+                   cell.left_out.empty() ? cell_text(cell) : cell.left_out);
       }
     }
   }
-  const std::string about = fmt::format("{} layers, width {}, {} heads, 64 agents or slices, 12 modes; a square grid, one sample, {} thread{}. Slopes are fitted to the three largest sizes.",
-                                        o.cost.layers, o.cost.width, o.cost.heads, threads, threads == 1 ? "" : "s");
+  const std::string about = fmt::format(
+      "{} layers, width {}, {} heads, 64 agents or slices, 12 modes; a square grid, one sample, {} thread{}. Slopes "
+      "are fitted to the three largest sizes.",
+      o.cost.layers, o.cost.width, o.cost.heads, threads, threads == 1 ? "" : "s");
   fmt::print("{}\n", about);
   for (const Work work : {Work::forward, Work::step}) print_table(cells, work, models, sides);
   for (const auto& [key, row] : cells) {
     for (const CostCell& cell : row) {
-      if (!cell.left_out.empty()) fmt::print("{} {} at N = {}: {}\n", cell.model, work_name(cell.work), cell.points, cell.left_out);
+      if (!cell.left_out.empty())
+        fmt::print("{} {} at N = {}: {}\n", cell.model, work_name(cell.work), cell.points, cell.left_out);
     }
   }
   if (!o.out.empty()) {
@@ -222,8 +247,12 @@ void run_cost(const Options& o) {
 void add_sizes(CLI::App* command, const std::shared_ptr<Options>& o) {
   command->add_option("--layers", o->cost.layers, "of every model")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--width", o->cost.width, "of every model")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--heads", o->cost.heads, "of the transformers")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--budget", o->budget, "seconds a call; a cell that is expected to need more is left out")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--heads", o->cost.heads, "of the transformers")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--budget", o->budget, "seconds a call; a cell that is expected to need more is left out")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
 }
 
@@ -250,7 +279,9 @@ void add_bench_cost(CLI::App& bench) {
   cell->callback([hidden] {
     use_torch_threads(hidden->threads);
     hidden->cost.work = hidden->work == "step" ? Work::step : Work::forward;
-    fmt::print("{}\n", bench::measure_cost(hidden->cost, thread_count(), std::min(hidden->budget / 4, bench::kRepeatTime)).dump());
+    fmt::print(
+        "{}\n",
+        bench::measure_cost(hidden->cost, thread_count(), std::min(hidden->budget / 4, bench::kRepeatTime)).dump());
   });
 }
 

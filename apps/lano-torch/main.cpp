@@ -4,13 +4,13 @@
 #include <cstdlib>
 
 #include "command.h"
-#include "torch_command.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "edge.h"
 #include "models/torch_batch.h"
 #include "models/torch_trainable.h"
 #include "run_options.h"
+#include "torch_command.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "torch_command.h"
 #include "core/error.h"
 #include "core/threads.h"
+#include "torch_command.h"
 
 namespace lano::cli {
 
@@ -19,7 +19,8 @@ void add_system(CLI::App& app) {
   command->callback([] {
     use_torch_threads(0);
     fmt::print("LibTorch     {}, {} threads\n", TORCH_VERSION, at::get_num_threads());
-    for (const BlasLibrary& library : loaded_openblas()) fmt::print("OpenBLAS     {}, kernels for {} ({})\n", library.kind, library.core, library.path);
+    for (const BlasLibrary& library : loaded_openblas())
+      fmt::print("OpenBLAS     {}, kernels for {} ({})\n", library.kind, library.core, library.path);
     if (const auto foreign = foreign_pools(); !foreign.empty()) {
       fail("checking the thread pools", "OpenBLAS on the OpenMP pool alone",
            fmt::format("{} ({})", foreign.front().path, foreign.front().kind),

@@ -26,7 +26,7 @@ void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);
-void add_pair(CLI::App& app, const Program& program);          // hidden: a child process of the table
+void add_pair(CLI::App& app, const Program& program);  // hidden: a child process of the table
 void add_predict(CLI::App& app, const Program& program);
 void add_report(CLI::App& app);
 void add_runs(CLI::App& app);

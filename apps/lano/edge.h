@@ -1,4 +1,5 @@
-// The edge of both programs: exceptions become one sentence on stderr and an exit code, 1 for failed work, 2 for wrong usage.
+// The edge of both programs: exceptions become one sentence on stderr and an exit code, 1 for failed work, 2 for wrong
+// usage.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "command.h"
-#include "core/set_fit.h"
 #include "core/atomic_file.h"
-#include "report/sheet.h"
+#include "core/set_fit.h"
 #include "evaluate/evaluation.h"
 #include "evaluate/loaded_model.h"
+#include "report/sheet.h"
 #include "run_options.h"
 
 namespace lano::cli {
@@ -28,11 +28,13 @@ void print_line(const char* label, const nlohmann::json& s) {
 // Best, median and worst sample as input | truth | prediction | error, of sets with times the last frame judged.
 void draw(const std::string& path, const Evaluation& evaluation, const Samples& samples, const SetDescription& set) {
   const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
-  const std::int64_t channels = set.output_channels(), last = std::min(samples.frames, evaluation.prediction.frames) - 1;
+  const std::int64_t channels = set.output_channels(),
+                     last = std::min(samples.frames, evaluation.prediction.frames) - 1;
   std::vector<ReportSample> picked;
   for (const std::size_t row : picked_rows(evaluation)) {
     const auto i = static_cast<std::int64_t>(row);
-    const auto frame = static_cast<std::size_t>(samples.points_of(i) * channels), from = static_cast<std::size_t>(last) * frame;
+    const auto frame = static_cast<std::size_t>(samples.points_of(i) * channels),
+               from = static_cast<std::size_t>(last) * frame;
     ReportSample sample;
     sample.coordinates = copy(samples.coordinates_of(i, set.dims()));
     sample.input = copy(samples.input_of(i, set.input_channels()));
@@ -68,12 +70,14 @@ void run_eval(const EvalOptions& o, const Program& program) {
   print_line("largest error", result["max_error"]);
   for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
     const auto frame = static_cast<std::size_t>(evaluation.first_frame) + t;
-    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, reader.description().time[frame], evaluation.step_l2[t]);
+    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, reader.description().time[frame],
+               evaluation.step_l2[t]);
   }
   if (evaluation.prediction.frames > samples.frames) {
     fmt::print("  rolled out to frame {}; the set knows {}\n", evaluation.prediction.frames - 1, samples.frames - 1);
   }
-  fmt::print("prediction             {:.2f} ms a sample\n", 1e3 * evaluation.seconds / static_cast<double>(samples.count));
+  fmt::print("prediction             {:.2f} ms a sample\n",
+             1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }
 
 }  // namespace
@@ -84,11 +88,18 @@ void add_eval(CLI::App& app, const Program& program) {
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--data", o->data, "the dataset file")->required();
   command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
-  command->add_option("--steps", o->steps, "autoregressive models: free roll-out of so many steps, 0: all frames of the set")->check(CLI::NonNegativeNumber);
-  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
-  command->add_option("--picture", o->picture, "also a PNG: best, median and worst sample as input | truth | prediction | error");
+  command
+      ->add_option("--steps", o->steps,
+                   "autoregressive models: free roll-out of so many steps, 0: all frames of the set")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--picture", o->picture,
+                      "also a PNG: best, median and worst sample as input | truth | prediction | error");
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
-  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
+      ->check(CLI::IsMember({"fused", "composite"}))
+      ->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   add_device_option(command, o->device);
   command->footer("Example: lano eval runs/darcy/model.safetensors --data darcy.h5 --split test");

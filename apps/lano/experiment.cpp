@@ -27,10 +27,13 @@ void add_ablation(CLI::App& experiment, const Program& program) {
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
       "Runs that are finished are kept, unfinished ones resumed; the table is written after each.\n"
-      "Example: lano experiment ablation --config configs/darcy/smoke.toml --data darcy.h5 --seeds 3 --out runs/ablation");
+      "Example: lano experiment ablation --config configs/darcy/smoke.toml --data darcy.h5 --seeds 3 --out "
+      "runs/ablation");
   command->callback([o, program] {
     const TrainConfig config = read_recipe(o->config, o->data, o->overrides);
-    if (config.model != "lano") fail_usage("running an ablation", "model.name = \"lano\", whose switches it changes", fmt::format("'{}'", config.model));
+    if (config.model != "lano")
+      fail_usage("running an ablation", "model.name = \"lano\", whose switches it changes",
+                 fmt::format("'{}'", config.model));
     check_train_config(config);
     program.need_torch(needs_torch(config));
     tell_unread(config, o->overrides);

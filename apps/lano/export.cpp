@@ -1,3 +1,5 @@
+#include "runtime/onnx/export.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -8,7 +10,6 @@
 #include "core/error.h"
 #include "data/npy.h"
 #include "edge.h"
-#include "runtime/onnx/export.h"
 #include "runtime/onnx/graph.h"
 
 namespace lano::cli {
@@ -37,7 +38,8 @@ Shape parse_mesh(const std::string& text) {
 }
 
 void run_export(const ExportOptions& o) {
-  if (!o.out.ends_with(".onnx")) fail_usage("exporting a model", "--onnx FILE ending in .onnx", fmt::format("'{}'", o.out));
+  if (!o.out.ends_with(".onnx"))
+    fail_usage("exporting a model", "--onnx FILE ending in .onnx", fmt::format("'{}'", o.out));
   refuse_to_overwrite(o.out, o.force);
   onnx::ExportOptions options{parse_mesh(o.mesh), {}, o.agents};
   const ModelFile file = read_model_file(o.model);
@@ -53,19 +55,24 @@ void run_export(const ExportOptions& o) {
     fmt::print(stderr, "using {} agents: the nearest good patch grid to {}\n", exported.agents, o.agents);
   }
   const double megabytes = static_cast<double>(exported.bytes.size()) / 1e6;
-  fmt::print("{}: ONNX, opset {}, {:.1f} MB; {} -> {}\n", o.out, onnx::kOpset, megabytes, fmt::join(exported.inputs, ", "), exported.output);
+  fmt::print("{}: ONNX, opset {}, {:.1f} MB; {} -> {}\n", o.out, onnx::kOpset, megabytes,
+             fmt::join(exported.inputs, ", "), exported.output);
 }
 
 }  // namespace
 
 void add_export(CLI::App& app) {
   auto o = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "write a model for other runtimes: ONNX, physical values in and out");
+  CLI::App* command =
+      app.add_subcommand("export", "write a model for other runtimes: ONNX, physical values in and out");
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--onnx", o->out, "the file to write")->required();
-  command->add_option("--mesh", o->mesh, "another mesh than the trained one, like 64x64; a grid lies in the domain as the trained one does");
+  command->add_option(
+      "--mesh", o->mesh,
+      "another mesh than the trained one, like 64x64; a grid lies in the domain as the trained one does");
   command->add_option("--coords", o->coordinates, "where the points of that grid lie, .npy [shape..., dims]");
-  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");
   command->footer(
       "Example: lano export runs/darcy/model.safetensors --onnx darcy.onnx\n"

@@ -13,12 +13,12 @@
 #include "data/generation.h"
 #include "edge.h"
 #include "pde/airfoil_problem.h"
-#include "pde/strided_problem.h"
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "pde/elasticity_problem.h"
 #include "pde/pipe_problem.h"
 #include "pde/plasticity_problem.h"
+#include "pde/strided_problem.h"
 
 namespace lano::cli {
 namespace {
@@ -125,8 +125,10 @@ void generate(const Benchmark& b, const GenerateOptions& o, const std::string& o
   const std::int64_t train = o.train.value_or(sizes.train), test = o.test.value_or(sizes.test);
   const std::unique_ptr<Problem> problem = b.make(o, smoke);
   const SetDescription description = problem->describe();
-  const Generated made = generate_dataset(out, description, make_splits(train, test, o.validation), problem->coordinates(),
-                                          [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); }, o.force);
+  const Generated made = generate_dataset(
+      out, description, make_splits(train, test, o.validation), problem->coordinates(),
+      [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); },
+      o.force);
   fmt::print("{}: {} samples of {}{}\n", out, train + test, shape_text(description.shape),
              description.time.empty() ? "" : fmt::format(" at {} times", description.time.size()));
   if (made.resumed > 0) fmt::print("{} of them were there from a generation that was stopped\n", made.resumed);
@@ -156,8 +158,8 @@ void run_generate(const GenerateOptions& o) {
     names.emplace_back(b.name);
   }
   names.emplace_back("all");
-  fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")), fmt::format("'{}'", o.benchmark),
-             fmt::format("did you mean '{}'?", nearest(o.benchmark, names)));
+  fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
+             fmt::format("'{}'", o.benchmark), fmt::format("did you mean '{}'?", nearest(o.benchmark, names)));
 }
 
 }  // namespace
@@ -169,19 +171,34 @@ void add_generate(CLI::App& app) {
   for (const Benchmark& b : kBenchmarks) names += fmt::format("{}, ", b.name);
   command->add_option("benchmark", options->benchmark, names + "or all of them into the folder --out")->required();
   command->add_option("--out", options->out, "the file to write; default BENCHMARK.h5");
-  command->add_option("--preset", options->preset, "paper: the benchmark's own sizes (default); smoke: a few samples, in seconds")->check(CLI::IsMember({"paper", "smoke"}));
-  command->add_option("--train", options->train, "training samples, validation included; paper: 1000")->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--preset", options->preset,
+                   "paper: the benchmark's own sizes (default); smoke: a few samples, in seconds")
+      ->check(CLI::IsMember({"paper", "smoke"}));
+  command->add_option("--train", options->train, "training samples, validation included; paper: 1000")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--test", options->test, "test samples; paper: 200")->check(CLI::NonNegativeNumber);
-  command->add_option("--validation", options->validation, "share of the training samples kept for validation")->capture_default_str();
+  command->add_option("--validation", options->validation, "share of the training samples kept for validation")
+      ->capture_default_str();
   command->add_option("--resolution", options->resolution, "points an axis in the solve; darcy 421, burgers 64");
-  command->add_option("--stride", options->stride, "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), others 1");
-  command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")->check(CLI::IsMember({"two-values", "lognormal"}))->capture_default_str();
+  command->add_option(
+      "--stride", options->stride,
+      "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), others 1");
+  command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")
+      ->check(CLI::IsMember({"two-values", "lognormal"}))
+      ->capture_default_str();
   command->add_option("--frames", options->frames, "burgers: output times, the first at t = 0; default 11");
-  command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")->capture_default_str()->check(CLI::NonNegativeNumber);
-  command->add_option("--threads", options->threads, "0: all cores")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->threads, "0: all cores")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--force", options->force, "replace an existing file");
-  command->footer("A generation that was stopped goes on when the same command is given again: finished samples wait in OUT.samples.\n"
-                  "Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
+  command->footer(
+      "A generation that was stopped goes on when the same command is given again: finished samples wait in "
+      "OUT.samples.\n"
+      "Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
   command->callback([options] { run_generate(*options); });
 }
 

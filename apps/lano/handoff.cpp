@@ -12,8 +12,10 @@ namespace lano::cli {
 void hand_to_lano_torch(char** argv) {
   const auto program = program_folder() / "lano-torch";
   ::execv(program.c_str(), argv);
-  fmt::print(stderr, "lano: this needs LibTorch (other operators than LANO, train.engine = \"composite\", --device, bench), "
-                     "and lano-torch is not there; {}\n", kTorchAdvice);
+  fmt::print(stderr,
+             "lano: this needs LibTorch (other operators than LANO, train.engine = \"composite\", --device, bench), "
+             "and lano-torch is not there; {}\n",
+             kTorchAdvice);
   std::exit(1);
 }
 

@@ -36,7 +36,8 @@ std::optional<std::int64_t> sample_count(const char* option, const std::vector<s
 
 std::int64_t run_benchmark(const ImportOptions& o) {
   if (!o.import.output.empty() || !o.import.input.empty() || !o.import.coords.empty()) {
-    fail_usage("importing a benchmark", "--benchmark alone: it knows its arrays", "--input, --output or --coords as well");
+    fail_usage("importing a benchmark", "--benchmark alone: it knows its arrays",
+               "--input, --output or --coords as well");
   }
   BenchmarkImport import = o.benchmark;
   import.from.assign(o.from.begin(), o.from.end());
@@ -61,34 +62,47 @@ std::int64_t run_arrays(const ImportOptions& o) {
 
 void add_import(CLI::App& app) {
   auto o = std::make_shared<ImportOptions>();
-  CLI::App* command =
-      app.add_subcommand("import", "make a dataset file from your own arrays (NumPy, MATLAB, HDF5) or public benchmark files");
+  CLI::App* command = app.add_subcommand(
+      "import", "make a dataset file from your own arrays (NumPy, MATLAB, HDF5) or public benchmark files");
   command->add_option("--benchmark", o->benchmark.benchmark,
                       fmt::format("public files as published: {}", fmt::join(importable_benchmarks(), ", ")));
   command->add_option("--from", o->from, "with --benchmark: the folder with the published files, or the files");
   command->add_option("--stride", o->benchmark.stride,
                       "with --benchmark: keep every so many-th point an axis; default 5 for darcy, else 1");
-  command->add_option("--time-stride", o->benchmark.time_stride, "with --benchmark pdebench: keep every so many-th time");
-  command->add_option("--train", o->train, ".npz, .mat or .h5 files with training samples; with --benchmark: how many samples");
-  command->add_option("--test", o->test, ".npz, .mat or .h5 files with test samples; with --benchmark: how many samples");
-  command->add_option("--input", o->import.input, "input field: an array's name in those files, a .npy file, or FILE:NAME");
-  command->add_option("--output", o->import.output, "output field: an array's name in those files, a .npy file, or FILE:NAME");
-  command->add_option("--coords", o->import.coords, "coordinates [shape..., dims] or [samples, shape..., dims]; grids may do without");
+  command->add_option("--time-stride", o->benchmark.time_stride,
+                      "with --benchmark pdebench: keep every so many-th time");
+  command->add_option("--train", o->train,
+                      ".npz, .mat or .h5 files with training samples; with --benchmark: how many samples");
+  command->add_option("--test", o->test,
+                      ".npz, .mat or .h5 files with test samples; with --benchmark: how many samples");
+  command->add_option("--input", o->import.input,
+                      "input field: an array's name in those files, a .npy file, or FILE:NAME");
+  command->add_option("--output", o->import.output,
+                      "output field: an array's name in those files, a .npy file, or FILE:NAME");
+  command->add_option("--coords", o->import.coords,
+                      "coordinates [shape..., dims] or [samples, shape..., dims]; grids may do without");
   command->add_option("--out", o->out, "the dataset file to write")->required();
   command->add_option("--geometry", o->import.geometry, "grid, mesh (curved coordinates) or points")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Geometry>{{"grid", Geometry::grid}, {"mesh", Geometry::mesh}, {"points", Geometry::points}}));
-  command->add_option("--grid-points", o->import.grid_points,
-                      "where a grid without --coords has its points: nodes (both ends), centres (of cells), left (ends of cells)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Geometry>{
+          {"grid", Geometry::grid}, {"mesh", Geometry::mesh}, {"points", Geometry::points}}));
+  command
+      ->add_option(
+          "--grid-points", o->import.grid_points,
+          "where a grid without --coords has its points: nodes (both ends), centres (of cells), left (ends of cells)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, GridPoints>{
           {"nodes", GridPoints::nodes}, {"centres", GridPoints::centres}, {"left", GridPoints::left}}));
   command->add_option("--box", o->import.box, "the domain: lower and upper end of each axis; default the unit box");
   command->add_option("--channels", o->import.channels, "axis of channels in input and output: none, first or last")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ChannelAxis>{
           {"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}));
-  command->add_option("--train-count", o->import.train_count, "use the first so many training samples")->check(CLI::NonNegativeNumber);
-  command->add_option("--test-count", o->import.test_count, "so many test samples; without --test the last ones, default a tenth")->check(CLI::NonNegativeNumber);
-  command->add_option("--validation", o->import.validation_share, "share of the training samples kept for validation")->capture_default_str();
+  command->add_option("--train-count", o->import.train_count, "use the first so many training samples")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--test-count", o->import.test_count,
+                   "so many test samples; without --test the last ones, default a tenth")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--validation", o->import.validation_share, "share of the training samples kept for validation")
+      ->capture_default_str();
   command->add_option("--name", o->import.name, "name of the set")->capture_default_str();
   command->add_flag("--force", o->force, "replace an existing file");
   command->footer(

@@ -28,19 +28,22 @@ std::string field_names(const std::vector<FieldInfo>& fields) {
 
 void print_set(const SetDescription& d) {
   fmt::print("  geometry     {} {}\n", geometry_name(d.geometry), shape_text(d.shape));
-  fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates), field_names(d.input),
-             field_names(d.output));
+  fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
+             field_names(d.input), field_names(d.output));
   if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
   fmt::print("  made by      {}\n", d.generator);
 }
 
-// Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each split.
+// Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each
+// split.
 void plot_dataset(const DatasetReader& reader, const std::string& out, std::vector<std::int64_t> ids) {
   const SetDescription& d = reader.description();
   if (ids.empty()) {
     for (const Split split : {Split::train, Split::validation, Split::test}) {
       const std::vector<std::int64_t> all = reader.indices(split);
-      ids.insert(ids.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), split == Split::train ? 2 : 1)));
+      ids.insert(
+          ids.end(), all.begin(),
+          all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), split == Split::train ? 2 : 1)));
     }
   }
   std::vector<std::vector<Image>> rows;
@@ -87,24 +90,34 @@ std::string count_text(std::int64_t count) { return count < 0 ? "?" : count == 0
 
 void print_models() {
   const std::string line = "{:<11} {:<11} {:>11} {:>11}  {:<20} {:<31} {}\n";
-  fmt::print(fmt::runtime(line), "model", "family", "parameters", "on points", "geometries", "cost of a layer", "paper");
+  fmt::print(fmt::runtime(line), "model", "family", "parameters", "on points", "geometries", "cost of a layer",
+             "paper");
   for (const ModelInfo& m : model_catalogue()) {
     std::string geometries;
-    for (const auto& [takes, name, flat] : {std::tuple(m.grid, "grid", m.flat_grids), std::tuple(m.mesh, "mesh", m.flat_grids), std::tuple(m.points, "points", m.flat_points)}) {
+    for (const auto& [takes, name, flat] :
+         {std::tuple(m.grid, "grid", m.flat_grids), std::tuple(m.mesh, "mesh", m.flat_grids),
+          std::tuple(m.points, "points", m.flat_points)}) {
       if (takes) geometries += fmt::format("{}{}{}", geometries.empty() ? "" : " ", name, flat ? "*" : "");
     }
-    fmt::print(fmt::runtime(line), m.name, m.family, count_text(m.grid_parameters), count_text(m.points_parameters), geometries, m.cost, m.paper);
+    fmt::print(fmt::runtime(line), m.name, m.family, count_text(m.grid_parameters), count_text(m.points_parameters),
+               geometries, m.cost, m.paper);
   }
-  fmt::print("\nParameters at 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes; one input channel; on an {0}x{0} grid,\n"
-             "and 'on points' on a cloud of {1} points. * in two dimensions only: two axes, points of the plane.\n"
-             "N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k wavelets, w window, K modes and n points along an axis;\n"
-             "costs of attention are beside the O(N C^2) maps of single points. Train one with 'lano train --set model.name=NAME'.\n", kStandardSide, kStandardPoints);
+  fmt::print(
+      "\nParameters at 8 layers, 8 heads, width 128, feed-forward ratio 2, 128 agents, 64 slices, 12 modes; one input "
+      "channel; on an {0}x{0} grid,\n"
+      "and 'on points' on a cloud of {1} points. * in two dimensions only: two axes, points of the plane.\n"
+      "N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k wavelets, w window, K modes "
+      "and n points along an axis;\n"
+      "costs of attention are beside the O(N C^2) maps of single points. Train one with 'lano train --set "
+      "model.name=NAME'.\n",
+      kStandardSide, kStandardPoints);
 }
 
 void print_system() {
   fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
   std::string available;
-  for (const kernels::Simd simd : kernels::available_simd()) available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
+  for (const kernels::Simd simd : kernels::available_simd())
+    available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
   fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", kernels::kernels().name, available);
   const auto program = program_folder() / "lano-torch";
   if (!std::filesystem::exists(program)) {
@@ -127,24 +140,32 @@ void add_info(CLI::App& app) {
     std::vector<std::int64_t> samples;
   };
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* command = app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
+  CLI::App* command =
+      app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
   command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
   command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
-  command->add_option("--sample", options->samples, "with --plot: these samples (repeatable); default a few of each split");
+  command->add_option("--sample", options->samples,
+                      "with --plot: these samples (repeatable); default a few of each split");
   command->add_flag("--system", options->system, "threads, LibTorch and BLAS of this installation");
-  command->add_flag("--models", options->models, "every operator: parameters at the standard size, cost, geometries, source");
+  command->add_flag("--models", options->models,
+                    "every operator: parameters at the standard size, cost, geometries, source");
   command->footer("Example: lano info darcy.h5 --plot");
   command->callback([options] {
     if (options->system) print_system();
     if (options->models) print_models();
     if (options->file.empty()) {
-      if (!options->system && !options->models) fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
+      if (!options->system && !options->models)
+        fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
     } else {
       const bool draw = options->draw || !options->plot.empty();
-      print_dataset(options->file, !draw ? "" : options->plot.empty() ? options->file + ".png" : options->plot, options->samples);
+      print_dataset(options->file,
+                    !draw                   ? ""
+                    : options->plot.empty() ? options->file + ".png"
+                                            : options->plot,
+                    options->samples);
     }
   });
 }

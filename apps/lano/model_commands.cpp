@@ -4,7 +4,9 @@
 namespace lano::cli {
 
 void add_device_option(CLI::App* command, std::string& device) {
-  command->add_option("--device", device, "cpu; with a LibTorch that has it, cuda or cuda:N: every operator, LANO by the composite engine")
+  command
+      ->add_option("--device", device,
+                   "cpu; with a LibTorch that has it, cuda or cuda:N: every operator, LANO by the composite engine")
       ->capture_default_str();
 }
 

@@ -19,7 +19,8 @@ PickedSamples read_picked_samples(const std::filesystem::path& path) {
   content.set = both;
   const std::string doing = "reading '" + path.string() + "'";
   if (both.output_channels() < 2 || both.output_channels() % 2 != 0) {
-    fail(doing, "truth and prediction of each field", std::to_string(both.output_channels()) + " channels", "the file is not one of lano eval's");
+    fail(doing, "truth and prediction of each field", std::to_string(both.output_channels()) + " channels",
+         "the file is not one of lano eval's");
   }
   const auto du = static_cast<std::size_t>(both.output_channels() / 2);
   content.set.output.resize(du);
@@ -36,7 +37,8 @@ PickedSamples read_picked_samples(const std::filesystem::path& path) {
     ReportSample sample;
     sample.label = samples.count == 1 ? "sample" : s == 0 ? "best" : s + 1 == samples.count ? "worst" : "median";
     sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a picked sample").front();
-    if (!picked(s, "relative_l2").is_number()) fail(doing, "an error of each picked sample", picked(s, "relative_l2").type_name());
+    if (!picked(s, "relative_l2").is_number())
+      fail(doing, "an error of each picked sample", picked(s, "relative_l2").type_name());
     sample.relative_l2 = picked(s, "relative_l2").get<double>();
     sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
     sample.input = copy(samples.input_of(s, both.input_channels()));

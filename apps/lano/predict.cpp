@@ -23,7 +23,8 @@ void run_predict(const PredictOptions& o, const Program& program) {
   choose_agents(*model.predictor, o.agents);
   const auto start = std::chrono::steady_clock::now();
   const Prediction prediction = predict(*model.predictor, query.set, query.samples, o.steps);
-  write_prediction(o, query, prediction, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  write_prediction(o, query, prediction,
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace

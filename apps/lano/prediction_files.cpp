@@ -1,12 +1,11 @@
 #include "prediction_files.h"
 
-#include "command.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <filesystem>
 
+#include "command.h"
 #include "core/error.h"
 #include "core/set_fit.h"
 #include "data/npy.h"
@@ -35,7 +34,8 @@ void check_finite(const std::vector<float>& values, const std::string& doing) {
 // Returns S and reduces `shape` to the mesh.
 std::int64_t strip_shape(Shape& shape, std::size_t axes, std::int64_t channels, const std::string& doing) {
   const Shape given = shape;
-  if (!shape.empty() && shape.size() > axes && shape.back() == channels && (channels > 1 || shape.size() > axes + 1)) shape.pop_back();
+  if (!shape.empty() && shape.size() > axes && shape.back() == channels && (channels > 1 || shape.size() > axes + 1))
+    shape.pop_back();
   std::int64_t samples = 1;
   if (shape.size() == axes + 1) {
     samples = shape.front();
@@ -49,7 +49,8 @@ std::int64_t strip_shape(Shape& shape, std::size_t axes, std::int64_t channels, 
 
 Query from_arrays(const PredictOptions& o, const ModelFile& model) {
   const std::string doing = fmt::format("predicting from '{}'", o.input.empty() ? o.coords : o.input);
-  if (!model.set.time.empty()) fail_usage(doing, "--data: a time-dependent model takes its times from a dataset", "arrays");
+  if (!model.set.time.empty())
+    fail_usage(doing, "--data: a time-dependent model takes its times from a dataset", "arrays");
   Query query{model.set, {}};
   const std::size_t axes = model.set.geometry == Geometry::points ? 1 : model.set.shape.size();
   Samples& s = query.samples;
@@ -69,7 +70,8 @@ Query from_arrays(const PredictOptions& o, const ModelFile& model) {
     NumpyArray coords = read_numpy(o.coords, "");
     check_finite(coords.values, doing);
     if (coords.shape.size() < 2 || coords.shape.back() != model.set.dims()) {
-      fail(doing, fmt::format("coordinates with {} numbers a point in the last axis", model.set.dims()), shape_text(coords.shape));
+      fail(doing, fmt::format("coordinates with {} numbers a point in the last axis", model.set.dims()),
+           shape_text(coords.shape));
     }
     Shape shape = coords.shape;
     shape.pop_back();
@@ -80,14 +82,15 @@ Query from_arrays(const PredictOptions& o, const ModelFile& model) {
       s.count = sets;
     }
     if (shape != query.set.shape || (sets != 1 && sets != s.count)) {
-      fail(doing, fmt::format("coordinates of {} samples of {}", s.count, shape_text(query.set.shape)), shape_text(coords.shape));
+      fail(doing, fmt::format("coordinates of {} samples of {}", s.count, shape_text(query.set.shape)),
+           shape_text(coords.shape));
     }
     s.shared_coordinates = sets == 1 && s.count != 1;
     s.coordinates = std::move(coords.values);
   } else {
     if (model.coordinates.empty() || query.set.shape != model.set.shape) {
-      fail_usage(doing, fmt::format("the training grid {} or --coords", shape_text(model.set.shape)), shape_text(query.set.shape),
-                 "give the coordinates of your points with --coords FILE.npy");
+      fail_usage(doing, fmt::format("the training grid {} or --coords", shape_text(model.set.shape)),
+                 shape_text(query.set.shape), "give the coordinates of your points with --coords FILE.npy");
     }
     s.shared_coordinates = s.count != 1;
     s.coordinates = model.coordinates;
@@ -104,7 +107,8 @@ void write_h5(const std::string& path, const Query& q, const Prediction& predict
   const Samples& s = q.samples;
   // A roll-out beyond the set's frames goes on in equal steps.
   const double step = set.time.size() > 1 ? set.time[1] - set.time[0] : 1;
-  while (!set.time.empty() && static_cast<std::int64_t>(set.time.size()) < prediction.frames) set.time.push_back(set.time.back() + step);
+  while (!set.time.empty() && static_cast<std::int64_t>(set.time.size()) < prediction.frames)
+    set.time.push_back(set.time.back() + step);
   if (!set.time.empty()) set.time.resize(static_cast<std::size_t>(prediction.frames));
   std::span<const float> shared;
   if (s.shared_coordinates) shared = s.coordinates;
@@ -119,7 +123,8 @@ void write_h5(const std::string& path, const Query& q, const Prediction& predict
 }
 
 void write_array(const std::string& path, const Query& q, const Prediction& prediction) {
-  if (!q.samples.counts.empty()) fail_usage("predicting", "samples of one size for .npy", "clouds of different sizes", "write .h5");
+  if (!q.samples.counts.empty())
+    fail_usage("predicting", "samples of one size for .npy", "clouds of different sizes", "write .h5");
   Shape shape{q.samples.count};
   if (!q.set.time.empty()) shape.push_back(prediction.frames);
   shape.insert(shape.end(), q.set.shape.begin(), q.set.shape.end());
@@ -128,7 +133,8 @@ void write_array(const std::string& path, const Query& q, const Prediction& pred
 }
 
 // One file a sample and frame; with several samples or frames the name gets their numbers.
-std::filesystem::path vtk_name(const std::filesystem::path& path, const Query& q, std::int64_t frames, std::int64_t i, std::int64_t frame) {
+std::filesystem::path vtk_name(const std::filesystem::path& path, const Query& q, std::int64_t frames, std::int64_t i,
+                               std::int64_t frame) {
   std::string name = path.stem().string();
   if (q.samples.count > 1) name += fmt::format("-{:04}", q.samples.ids[static_cast<std::size_t>(i)]);
   if (frames > 1) name += fmt::format("-t{:03}", frame);
@@ -158,7 +164,8 @@ void write_vtk_files(const std::filesystem::path& path, const Query& q, const Pr
       };
       const auto size = static_cast<std::size_t>(s.points_of(i) * set.output_channels());
       add(s.input_of(i, set.input_channels()), set.input);
-      add(prediction.of(q.samples, i, q.set.output_channels()).subspan(static_cast<std::size_t>(frame) * size, size), set.output);
+      add(prediction.of(q.samples, i, q.set.output_channels()).subspan(static_cast<std::size_t>(frame) * size, size),
+          set.output);
       std::vector<VtkField> fields;
       for (std::size_t c = 0; c < columns.size(); ++c) fields.push_back({names[c], columns[c]});
       write_vtk(to, set, s.coordinates_of(i, set.dims()), fields);
@@ -179,10 +186,15 @@ CLI::App* add_predict_word(CLI::App& app, const std::shared_ptr<PredictOptions>&
   command->add_option("--input", o->input, "input fields as .npy: [shape...] or [samples, shape..., channels]");
   command->add_option("--coords", o->coords, "coordinates as .npy [shape..., dims]; the training grid needs none");
   command->add_option("--out", o->out, "the file to write; its ending chooses the format")->required();
-  command->add_option("--steps", o->steps, "autoregressive models: steps from the first frame, 0: all frames of the set")->check(CLI::NonNegativeNumber);
-  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--steps", o->steps, "autoregressive models: steps from the first frame, 0: all frames of the set")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");
-  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")->check(CLI::IsMember({"fused", "composite"}))->capture_default_str();
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
+      ->check(CLI::IsMember({"fused", "composite"}))
+      ->capture_default_str();
   add_device_option(command, o->device);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
@@ -203,7 +215,9 @@ void check_predict_options(const PredictOptions& o) {
   }
 }
 
-Query read_query(const PredictOptions& o, const ModelFile& model) { return o.data.empty() ? from_arrays(o, model) : from_dataset(o, model); }
+Query read_query(const PredictOptions& o, const ModelFile& model) {
+  return o.data.empty() ? from_arrays(o, model) : from_dataset(o, model);
+}
 
 void write_prediction(const PredictOptions& o, const Query& query, const Prediction& prediction, double seconds) {
   const std::filesystem::path out(o.out);
@@ -217,8 +231,9 @@ void write_prediction(const PredictOptions& o, const Query& query, const Predict
   }
   const auto count = static_cast<double>(query.samples.count);
   const bool several = is_vtk(kind) && (query.samples.count > 1 || prediction.frames > 1);
-  fmt::print("{}{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, several ? " (numbered)" : "", query.samples.count,
-             shape_text(query.set.shape), 1e3 * seconds / count, static_cast<double>(query.samples.first_point(query.samples.count) * prediction.frames) / seconds);
+  fmt::print("{}{}: {} predictions of {}; {:.2f} ms a sample, {:.3g} points/s\n", o.out, several ? " (numbered)" : "",
+             query.samples.count, shape_text(query.set.shape), 1e3 * seconds / count,
+             static_cast<double>(query.samples.first_point(query.samples.count) * prediction.frames) / seconds);
 }
 
 }  // namespace lano::cli

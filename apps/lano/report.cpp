@@ -30,15 +30,20 @@ void fill(const json& evaluation, ReportContent& content) {
   const std::string selection = evaluation.at("selection");
   if (evaluation.contains("test")) {
     const json& test = evaluation["test"];
-    content.headline.push_back({"relative L2 on test", number_text(test.value(json::json_pointer("/relative_l2/mean"), json()))});
+    content.headline.push_back(
+        {"relative L2 on test", number_text(test.value(json::json_pointer("/relative_l2/mean"), json()))});
     for (const json& row : test.at("per_sample")) content.errors.push_back(row.at("relative_l2"));
-    content.summary.push_back({"Relative L2 on test, mean over samples",
-                               fmt::format("{} (deviation {}, median {}, 95 % below {}, worst {})",
-                                           number_text(test.value(json::json_pointer("/relative_l2/mean"), json())), number_text(test.value(json::json_pointer("/relative_l2/deviation"), json())),
-                                           number_text(test.value(json::json_pointer("/relative_l2/median"), json())), number_text(test.value(json::json_pointer("/relative_l2/q95"), json())),
-                                           number_text(test.value(json::json_pointer("/relative_l2/maximum"), json())))});
+    content.summary.push_back(
+        {"Relative L2 on test, mean over samples",
+         fmt::format("{} (deviation {}, median {}, 95 % below {}, worst {})",
+                     number_text(test.value(json::json_pointer("/relative_l2/mean"), json())),
+                     number_text(test.value(json::json_pointer("/relative_l2/deviation"), json())),
+                     number_text(test.value(json::json_pointer("/relative_l2/median"), json())),
+                     number_text(test.value(json::json_pointer("/relative_l2/q95"), json())),
+                     number_text(test.value(json::json_pointer("/relative_l2/maximum"), json())))});
     if (test.contains("relative_h1")) {
-      content.summary.push_back({"Relative error of the gradient on test", number_text(test.value(json::json_pointer("/relative_h1/mean"), json()))});
+      content.summary.push_back({"Relative error of the gradient on test",
+                                 number_text(test.value(json::json_pointer("/relative_h1/mean"), json()))});
     }
     if (test.contains("per_step")) {
       Curve curve{"mean over test samples", "#31688e", {}, {}};
@@ -49,19 +54,23 @@ void fill(const json& evaluation, ReportContent& content) {
       }
       content.steps = {curve};
     }
-    content.summary.push_back({"Largest error at a point, mean over samples", number_text(test.value(json::json_pointer("/max_error/mean"), json()))});
-    content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test.at("samples").get<std::int64_t>())});
-    content.summary.push_back({"Prediction", fmt::format("{:.2f} ms a sample",
-                                                         1e3 * test.at("seconds").get<double>() / test.at("samples").get<double>())});
+    content.summary.push_back({"Largest error at a point, mean over samples",
+                               number_text(test.value(json::json_pointer("/max_error/mean"), json()))});
+    content.summary.push_back(
+        {"Test samples", fmt::format("{}, read once, after training", test.at("samples").get<std::int64_t>())});
+    content.summary.push_back({"Prediction", fmt::format("{:.2f} ms a sample", 1e3 * test.at("seconds").get<double>() /
+                                                                                   test.at("samples").get<double>())});
   }
   content.headline.push_back({"relative L2 on validation", number_text(evaluation.at("validation_l2"))});
   content.headline.push_back({"parameters", grouped_digits(evaluation.at("parameters"))});
   content.headline.push_back({"training time", duration_text(seconds)});
   const bool averaged = evaluation.value("weights", "raw") == "ema";
-  content.summary.push_back({"Weights kept", fmt::format("{}: epoch {} of {}{}", selection, whole("best_epoch"), whole("epochs"),
-                                                         averaged ? ", averaged over the steps before (EMA)" : "")});
+  content.summary.push_back(
+      {"Weights kept", fmt::format("{}: epoch {} of {}{}", selection, whole("best_epoch"), whole("epochs"),
+                                   averaged ? ", averaged over the steps before (EMA)" : "")});
   content.note = evaluation.value("selection_text", "");
-  content.summary.push_back({"Training samples", fmt::format("{} (and {} for validation)", whole("train_samples"), whole("validation_samples"))});
+  content.summary.push_back({"Training samples", fmt::format("{} (and {} for validation)", whole("train_samples"),
+                                                             whole("validation_samples"))});
   const std::string model = evaluation.value("model", "lano");
   content.title = fmt::format("{} on {}", model_label(model), evaluation.at("set").get<std::string>());
   if (model != "lano") content.subtitle = "Report of a training run";
@@ -78,8 +87,8 @@ void report_one(const fs::path& folder, const std::string& out) {
   try {
     fill(json::parse(read_file(folder / "evaluation.json", "reading")), content);
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", (folder / "evaluation.json").string()), "the evaluation of a finished run", error.what(),
-         "train again, or resume the run");
+    fail(fmt::format("reading '{}'", (folder / "evaluation.json").string()), "the evaluation of a finished run",
+         error.what(), "train again, or resume the run");
   }
   content.curves = learning_curves(read_run_metrics(folder / "metrics.csv"));
   content.config = read_file(folder / "config.toml", "reading");
@@ -113,7 +122,8 @@ void add_median_samples(ComparisonContent& content) {
       }
       content.samples.push_back({r, std::move(picked.samples[picked.samples.size() / 2])});
     } catch (const std::exception& error) {  // a damaged file hides its own sample only
-      content.notes.push_back(fmt::format("reading '{}': expected the test samples of the run, found {}", path.string(), error.what()));
+      content.notes.push_back(
+          fmt::format("reading '{}': expected the test samples of the run, found {}", path.string(), error.what()));
     }
   }
 }
@@ -130,8 +140,8 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
   std::vector<fs::path> folders(names.begin(), names.end());
   for (const fs::path& folder : folders) {
     if (!fs::is_directory(folder) || (folders.size() > 1 && !is_run_folder(folder) && !is_seed_group(folder))) {
-      fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run", fs::exists(folder) ? "none there" : "none",
-           "name the --out of 'lano train'");
+      fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run",
+           fs::exists(folder) ? "none there" : "none", "name the --out of 'lano train'");
     }
   }
   if (folders.size() > 1) {
@@ -145,7 +155,8 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
 
 void write_picture(const std::vector<std::string>& names, const std::string& path) {
   const auto samples = fs::path(names[0]) / "evaluation.h5";
-  if (names.size() != 1 || !fs::exists(samples)) fail("drawing a picture", "one finished run with a test split", "none", "name the --out of 'lano train'");
+  if (names.size() != 1 || !fs::exists(samples))
+    fail("drawing a picture", "one finished run with a test split", "none", "name the --out of 'lano train'");
   const PickedSamples picked = read_picked_samples(samples);
   write_file_atomically(path, encode_png(join_images(draw_judged(picked.set, picked.samples))));
   fmt::print("picture: {}\n", path);
@@ -160,10 +171,15 @@ void add_report(CLI::App& app) {
   };
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run, or compare several");
-  command->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")->required();
-  command->add_option("--out", options->out, "the page to write; default RUN/report/index.html, of several runs report.html");
+  command
+      ->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")
+      ->required();
+  command->add_option("--out", options->out,
+                      "the page to write; default RUN/report/index.html, of several runs report.html");
   command->footer("Example: lano report runs/darcy\n         lano report runs/wide runs/deep --out comparison.html");
-  command->add_option("--picture", options->picture, "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
+  command->add_option(
+      "--picture", options->picture,
+      "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
   command->callback([options] {
     run_report(options->folders, options->out);
     if (!options->picture.empty()) write_picture(options->folders, options->picture);

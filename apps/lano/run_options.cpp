@@ -16,11 +16,13 @@ void tell_unread(const TrainConfig& config, const std::vector<std::string>& over
   if (model == nullptr) return;
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
-    if (!reads_key(*model, key)) fmt::print(stderr, "lano: {} does not read {}: it changes nothing\n", config.model, key);
+    if (!reads_key(*model, key))
+      fmt::print(stderr, "lano: {} does not read {}: it changes nothing\n", config.model, key);
   }
 }
 
-TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data, const std::vector<std::string>& overrides) {
+TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
+                        const std::vector<std::string>& overrides) {
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);

@@ -14,8 +14,8 @@ namespace lano::cli {
 TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
                         const std::vector<std::string>& overrides);
 
-// Says on stderr where a --set is none of the model's keys: no mistake, since one list of changes may serve many models,
-// but to be known. To be asked of the program that does the work.
+// Says on stderr where a --set is none of the model's keys: no mistake, since one list of changes may serve many
+// models, but to be known. To be asked of the program that does the work.
 void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides);
 
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.

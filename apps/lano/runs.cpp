@@ -31,7 +31,8 @@ void run_runs(const RunsOptions& options) {
   std::vector<std::filesystem::path> folders;
   for (const std::string& folder : options.folders) {
     if (!std::filesystem::is_directory(folder)) {
-      fail(fmt::format("listing the runs in '{}'", folder), "a folder", "nothing at that path", "name the folder that holds the runs");
+      fail(fmt::format("listing the runs in '{}'", folder), "a folder", "nothing at that path",
+           "name the folder that holds the runs");
     }
     folders.emplace_back(folder);
   }
@@ -53,7 +54,9 @@ void run_runs(const RunsOptions& options) {
     fmt::print("{}", table_text(make_run_table(found, order, keys)));
   }
   std::fflush(stdout);
-  if (more > 0) fmt::print(stderr, "{} more config key{} between the runs; name them with --keys\n", more, more == 1 ? " differs" : "s differ");
+  if (more > 0)
+    fmt::print(stderr, "{} more config key{} between the runs; name them with --keys\n", more,
+               more == 1 ? " differs" : "s differ");
   for (const RunSummary& one : found.runs) {
     for (const std::string& note : one.notes) fmt::print(stderr, "lano: {}\n", note);
   }
@@ -70,7 +73,8 @@ void add_runs(CLI::App& app) {
   command->add_option("folders", options->folders, "folders to look in; default runs");
   command->add_option("--sort", options->sort, "name, validation, test or time; the least first");
   command->add_flag("--csv", options->csv, "print CSV");
-  command->add_option("--keys", options->keys, "config keys to show, as a.b,c.d; default those that differ, at most 6")->delimiter(',');
+  command->add_option("--keys", options->keys, "config keys to show, as a.b,c.d; default those that differ, at most 6")
+      ->delimiter(',');
   command->footer("Example: lano runs runs/darcy --sort validation --keys schedule.learning_rate,model.width");
   command->callback([options] { run_runs(*options); });
 }

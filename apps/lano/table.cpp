@@ -1,4 +1,6 @@
 // `lano experiment table`: the sets, the pairs (train/table.h), the table as Markdown, CSV and a page.
+#include "train/table.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +17,13 @@
 #include "core/nearest.h"
 #include "core/threads.h"
 #include "core/version.h"
-#include "report/model_table.h"
-#include "run_options.h"
 #include "evaluate/evaluation.h"
 #include "evaluate/loaded_model.h"
+#include "report/model_table.h"
+#include "run_options.h"
 #include "train/pair_run.h"
 #include "train/recipes.h"
 #include "train/seeds.h"
-#include "train/table.h"
 #include "train/trainable.h"
 
 namespace lano::cli {
@@ -30,15 +31,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kBenchmarks{"elasticity", "plasticity", "airfoil", "pipe", "darcy"};  // the paper's, in its order
+const std::vector<std::string> kBenchmarks{"elasticity", "plasticity", "airfoil", "pipe",
+                                           "darcy"};  // the paper's, in its order
 
-// What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and that are made in minutes.
-const std::map<std::string, std::vector<std::string>> kLaptopSets{{"darcy", {"--resolution", "85", "--stride", "3"}},
-                                                                  {"elasticity", {}},
-                                                                  {"plasticity", {"--train", "120", "--test", "20"}},
-                                                                  {"airfoil", {"--stride", "2", "--train", "200", "--test", "30"}},
-                                                                  {"pipe", {"--stride", "2", "--train", "400", "--test", "80"}},
-                                                                  {"burgers", {"--train", "200", "--test", "20"}}};
+// What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and
+// that are made in minutes.
+const std::map<std::string, std::vector<std::string>> kLaptopSets{
+    {"darcy", {"--resolution", "85", "--stride", "3"}},
+    {"elasticity", {}},
+    {"plasticity", {"--train", "120", "--test", "20"}},
+    {"airfoil", {"--stride", "2", "--train", "200", "--test", "30"}},
+    {"pipe", {"--stride", "2", "--train", "400", "--test", "80"}},
+    {"burgers", {"--train", "200", "--test", "20"}}};
 
 struct TableOptions {
   TablePlan plan;
@@ -56,7 +60,8 @@ void make_missing_sets(const TablePlan& plan) {
   for (const std::string& benchmark : plan.benchmarks) {
     const fs::path file = plan.data / (benchmark + ".h5");
     if (fs::exists(file)) continue;
-    std::vector<std::string> words{"generate", benchmark, "--out", file.string(), "--threads", std::to_string(plan.threads)};
+    std::vector<std::string> words{"generate",    benchmark,   "--out",
+                                   file.string(), "--threads", std::to_string(plan.threads)};
     if (plan.preset == "laptop") {
       const auto sizes = kLaptopSets.find(benchmark);
       if (sizes != kLaptopSets.end()) words.insert(words.end(), sizes->second.begin(), sizes->second.end());
@@ -67,7 +72,9 @@ void make_missing_sets(const TablePlan& plan) {
     fmt::print("== lano {}\n", fmt::join(words, " "));
     const bool made = run_child(program_folder() / "lano", words).good();
     leave_if_interrupted();
-    if (!made) fail(fmt::format("making '{}'", file.string()), "a set from 'lano generate'", "its failure", "see the lines above");
+    if (!made)
+      fail(fmt::format("making '{}'", file.string()), "a set from 'lano generate'", "its failure",
+           "see the lines above");
   }
 }
 
@@ -83,15 +90,19 @@ std::string set_text(const fs::path& path) {
   if (!fs::exists(path)) return "the set is not there any more";
   const DatasetReader reader(path);
   const SetDescription& set = reader.description();
-  return fmt::format("{} {}{}; {} training, {} validation and {} test samples", geometry_name(set.geometry), shape_text(set.shape),
-                     set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()), reader.indices(Split::train).size(), reader.indices(Split::validation).size(),
+  return fmt::format("{} {}{}; {} training, {} validation and {} test samples", geometry_name(set.geometry),
+                     shape_text(set.shape), set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()),
+                     reader.indices(Split::train).size(), reader.indices(Split::validation).size(),
                      reader.indices(Split::test).size());
 }
 
 ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
   ModelCell cell;
-  const auto among = [](const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  const bool planned = among(plan.models, pair.model) && among(plan.benchmarks, pair.benchmark);  // else of a former call
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const bool planned =
+      among(plan.models, pair.model) && among(plan.benchmarks, pair.benchmark);  // else of a former call
   cell.asked = std::max(static_cast<std::int64_t>(pair.seeds.size()), planned ? plan.seeds : 0);
   std::vector<double> errors;
   double seconds = 0;
@@ -100,7 +111,9 @@ ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
     if (std::isfinite(s.test_l2)) errors.push_back(s.test_l2);
     cell.parameters = s.parameters;
     cell.peak_bytes = std::max(cell.peak_bytes, s.peak_bytes);
-    const double share = pair.epoch_samples > 0 && pair.items > 0 ? static_cast<double>(pair.epoch_samples) / static_cast<double>(pair.items) : 1;
+    const double share = pair.epoch_samples > 0 && pair.items > 0
+                             ? static_cast<double>(pair.epoch_samples) / static_cast<double>(pair.items)
+                             : 1;
     cell.epochs = static_cast<double>(s.epochs) * std::min(1.0, share);
     seconds += s.training_seconds;
   }
@@ -119,26 +132,38 @@ ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
 ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
   ModelTable table;
   for (const Pair& pair : pairs) {
-    if (std::find(table.benchmarks.begin(), table.benchmarks.end(), pair.benchmark) == table.benchmarks.end()) table.benchmarks.push_back(pair.benchmark);
-    if (std::find(table.models.begin(), table.models.end(), pair.model) == table.models.end()) table.models.push_back(pair.model);
+    if (std::find(table.benchmarks.begin(), table.benchmarks.end(), pair.benchmark) == table.benchmarks.end())
+      table.benchmarks.push_back(pair.benchmark);
+    if (std::find(table.models.begin(), table.models.end(), pair.model) == table.models.end())
+      table.models.push_back(pair.model);
   }
-  const auto place = [](const std::vector<std::string>& all, const std::string& name) { return std::find(all.begin(), all.end(), name) - all.begin(); };
+  const auto place = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) - all.begin();
+  };
   std::vector<std::string> order = catalogue_names();
   std::rotate(order.begin(), order.begin() + 1, order.end());
-  std::stable_sort(table.models.begin(), table.models.end(), [&](const auto& a, const auto& b) { return place(order, a) < place(order, b); });
-  std::stable_sort(table.benchmarks.begin(), table.benchmarks.end(), [&](const auto& a, const auto& b) { return place(kBenchmarks, a) < place(kBenchmarks, b); });
+  std::stable_sort(table.models.begin(), table.models.end(),
+                   [&](const auto& a, const auto& b) { return place(order, a) < place(order, b); });
+  std::stable_sort(table.benchmarks.begin(), table.benchmarks.end(),
+                   [&](const auto& a, const auto& b) { return place(kBenchmarks, a) < place(kBenchmarks, b); });
   table.cells.resize(table.models.size() * table.benchmarks.size());
   for (const Pair& pair : pairs) {
-    const auto m = static_cast<std::size_t>(place(table.models, pair.model)), b = static_cast<std::size_t>(place(table.benchmarks, pair.benchmark));
+    const auto m = static_cast<std::size_t>(place(table.models, pair.model)),
+               b = static_cast<std::size_t>(place(table.benchmarks, pair.benchmark));
     table.cells[m * table.benchmarks.size() + b] = cell_of(pair, plan);
   }
   for (const std::string& benchmark : table.benchmarks) table.sets.push_back(set_text(plan.data / (benchmark + ".h5")));
   const int threads = plan.threads > 0 ? plan.threads : thread_count();
-  table.about.push_back(plan.minutes > 0 ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs are fixed beforehand from the measured time of a step, "
-                                                       "so that every schedule ends within it.", plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
-                                         : fmt::format("The epochs of the recipes '{}'.", plan.preset));
-  table.about.push_back(fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is read once a seed. Peak memory is that of the whole training process.",
-                                    plan.preset, threads, threads == 1 ? "" : "s", machine_text()));
+  table.about.push_back(plan.minutes > 0
+                            ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs "
+                                          "are fixed beforehand from the measured time of a step, "
+                                          "so that every schedule ends within it.",
+                                          plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
+                            : fmt::format("The epochs of the recipes '{}'.", plan.preset));
+  table.about.push_back(
+      fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is read once a "
+                  "seed. Peak memory is that of the whole training process.",
+                  plan.preset, threads, threads == 1 ? "" : "s", machine_text()));
   return table;
 }
 
@@ -150,7 +175,8 @@ ReportSample judged_sample(const fs::path& run, const DatasetReader& reader, std
   if (set.geometry == Geometry::points) set.shape = {one.points_of(0)};
   const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
   const std::int64_t channels = set.output_channels(), last = std::min(one.frames, evaluation.prediction.frames) - 1;
-  const auto frame = static_cast<std::size_t>(one.points_of(0) * channels), from = static_cast<std::size_t>(last) * frame;
+  const auto frame = static_cast<std::size_t>(one.points_of(0) * channels),
+             from = static_cast<std::size_t>(last) * frame;
   ReportSample sample;
   sample.id = id;
   sample.relative_l2 = evaluation.relative_l2.front();
@@ -164,13 +190,15 @@ ReportSample judged_sample(const fs::path& run, const DatasetReader& reader, std
 std::int64_t median_sample(const fs::path& run) {
   const auto evaluation = nlohmann::json::parse(read_file(run / "evaluation.json", "reading"));
   std::vector<std::pair<double, std::int64_t>> errors;
-  for (const auto& row : evaluation.at("test").at("per_sample")) errors.emplace_back(row.at("relative_l2"), row.at("id"));
+  for (const auto& row : evaluation.at("test").at("per_sample"))
+    errors.emplace_back(row.at("relative_l2"), row.at("id"));
   std::sort(errors.begin(), errors.end());
   return errors.at(errors.size() / 2).second;
 }
 
 // LANO and the best other model on LANO's median sample of each benchmark that both have finished.
-std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<Pair>& pairs, const TablePlan& plan, const fs::path& folder) {
+std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<Pair>& pairs, const TablePlan& plan,
+                                     const fs::path& folder) {
   std::vector<SideBySide> samples;
   const auto run_of = [&](const std::string& benchmark, const std::string& model) -> fs::path {
     for (const Pair& pair : pairs) {
@@ -202,14 +230,17 @@ void write_table(const TablePlan& plan, const fs::path& folder, bool with_page) 
   write_file_atomically(folder / "table.md", model_table_markdown(table));
   write_file_atomically(folder / "table.csv", model_table_csv(table));
   if (!with_page) return;
-  write_file_atomically(folder / "index.html", render_model_table(table, side_by_side(table, pairs, plan, folder), fmt::format("lano {}", kVersion)));
-  fmt::print("\n{}\ntable: {}\npage:  {}\n", model_table_markdown(table), (folder / "table.md").string(), (folder / "index.html").string());
+  write_file_atomically(folder / "index.html", render_model_table(table, side_by_side(table, pairs, plan, folder),
+                                                                  fmt::format("lano {}", kVersion)));
+  fmt::print("\n{}\ntable: {}\npage:  {}\n", model_table_markdown(table), (folder / "table.md").string(),
+             (folder / "index.html").string());
 }
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* what) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      fail_usage("making a table", fmt::format("{} among {}", what, fmt::join(known, ", ")), fmt::format("'{}'", name), fmt::format("did you mean '{}'?", nearest(name, known)));
+      fail_usage("making a table", fmt::format("{} among {}", what, fmt::join(known, ", ")), fmt::format("'{}'", name),
+                 fmt::format("did you mean '{}'?", nearest(name, known)));
     }
   }
 }
@@ -244,14 +275,27 @@ void add_table(CLI::App& experiment, const Program& program) {
   auto o = std::make_shared<TableOptions>();
   o->plan.preset = "laptop";
   o->data = "data";
-  CLI::App* command = experiment.add_subcommand("table", "every operator on every benchmark under one budget: the paper's Table 2");
-  command->add_option("--preset", o->plan.preset, "recipes and sizes of the sets: laptop, paper, or smoke, which proves the road only")->check(CLI::IsMember({"laptop", "paper", "smoke"}))->capture_default_str();
+  CLI::App* command =
+      experiment.add_subcommand("table", "every operator on every benchmark under one budget: the paper's Table 2");
+  command
+      ->add_option("--preset", o->plan.preset,
+                   "recipes and sizes of the sets: laptop, paper, or smoke, which proves the road only")
+      ->check(CLI::IsMember({"laptop", "paper", "smoke"}))
+      ->capture_default_str();
   command->add_option("--models", o->plan.models, "a,b,...; default all ('lano info --models')")->delimiter(',');
-  command->add_option("--benchmarks", o->plan.benchmarks, "a,b,...; default elasticity,plasticity,airfoil,pipe,darcy")->delimiter(',');
-  command->add_option("--seeds", o->plan.seeds, "trainings of each pair")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--minutes", o->minutes, "of training a pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")->check(CLI::NonNegativeNumber);
-  command->add_option("--data", o->data, "the folder of the sets <benchmark>.h5; those missing are generated into it")->capture_default_str();
-  command->add_option("--configs", o->configs, "the folder of the recipes; default ./configs or that of the installation");
+  command->add_option("--benchmarks", o->plan.benchmarks, "a,b,...; default elasticity,plasticity,airfoil,pipe,darcy")
+      ->delimiter(',');
+  command->add_option("--seeds", o->plan.seeds, "trainings of each pair")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--minutes", o->minutes,
+                   "of training a pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--data", o->data, "the folder of the sets <benchmark>.h5; those missing are generated into it")
+      ->capture_default_str();
+  command->add_option("--configs", o->configs,
+                      "the folder of the recipes; default ./configs or that of the installation");
   command->add_option("--set", o->plan.overrides, "change one key of every recipe (repeatable)")->take_all();
   command->add_option("--out", o->out, "the folder of the runs, the table and its page")->required();
   command->add_option("--threads", o->plan.threads, "0: all cores")->check(CLI::NonNegativeNumber);

@@ -47,7 +47,8 @@ std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() 
 
 // The command that goes on.
 std::string hint(const TrainArguments& o) {
-  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(), o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
+  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(),
+                     o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
 }
 
 void train_seeds(const TrainArguments& o, const TrainConfig& config) {
@@ -66,9 +67,11 @@ void run_train(const TrainArguments& o, const Program& program) {
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none", "name the --out of 'lano train', or give the command that began it again");
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none",
+         "name the --out of 'lano train', or give the command that began it again");
   }
-  TrainConfig config = read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
+  TrainConfig config =
+      read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
   program.need_torch(needs_torch(config));
@@ -79,7 +82,8 @@ void run_train(const TrainArguments& o, const Program& program) {
   if (group) return train_seeds(o, config);
   const bool holds_group = is_seed_group(folder);
   if (holds_group || (!o.resume && std::filesystem::exists(folder / "config.toml"))) {
-    fail(fmt::format("training into '{}'", folder.string()), "a new folder", fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
+    fail(fmt::format("training into '{}'", folder.string()), "a new folder",
+         fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
          "choose another --out, or go on with it by --resume");
   }
   TrainOptions options;
@@ -90,8 +94,8 @@ void run_train(const TrainArguments& o, const Program& program) {
     fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));
     return leave_if_interrupted();
   }
-  fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n", result.parameters,
-             duration_text(result.seconds), result.best_epoch, result.epochs);
+  fmt::print("\nparameters           {}\ntraining time        {}\nweights kept         epoch {} of {}\n",
+             result.parameters, duration_text(result.seconds), result.best_epoch, result.epochs);
   if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
   if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
   fmt::print("model: {}\n", (folder / "model.safetensors").string());
@@ -103,19 +107,27 @@ void run_train(const TrainArguments& o, const Program& program) {
 void add_train(CLI::App& app, const Program& program) {
   auto o = std::make_shared<TrainArguments>();
   CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
-  command->add_option("--config", o->config, "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")->take_all();
+  command
+      ->add_option("--config", o->config,
+                   "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")
+      ->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
-  CLI::Option* resume = command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")->expected(0, 1);
-  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")->check(CLI::NonNegativeNumber);
+  CLI::Option* resume =
+      command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")
+          ->expected(0, 1);
+  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
       ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   add_device_option(command, o->device);
-  command->footer("Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
-                  "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data darcy.h5 --out runs/transolver");
+  command->footer(
+      "Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
+      "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data "
+      "darcy.h5 --out runs/transolver");
   command->callback([o, resume, program] {
     o->resume = resume->count() > 0;
     run_train(*o, program);

@@ -96,8 +96,10 @@ std::string read_file(const std::filesystem::path& path, std::string_view doing,
   if (std::filesystem::is_directory(path, error)) fail(what, "a file", "a folder", "name the file itself");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(what, "a readable file", errno_text(errno), "check its permissions");
-  const std::uintmax_t stated = std::filesystem::file_size(path, error);  // fails for a pipe, which may be read all the same
-  if (!error && stated > most) fail(what, fmt::format("at most {} bytes", most), std::to_string(stated), "name another file");
+  const std::uintmax_t stated =
+      std::filesystem::file_size(path, error);  // fails for a pipe, which may be read all the same
+  if (!error && stated > most)
+    fail(what, fmt::format("at most {} bytes", most), std::to_string(stated), "name another file");
   std::string text;
   if (!error) text.reserve(static_cast<std::size_t>(stated) + 1);
   std::vector<char> block(std::size_t{1} << 16);
@@ -113,7 +115,8 @@ std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doi
   std::error_code error;
   if (!std::filesystem::exists(path, error)) fail(doing, "a file", "nothing at that path", "check the path");
   if (std::filesystem::is_directory(path, error)) fail(doing, "a file", "a folder", "name the file itself");
-  if (!std::filesystem::is_regular_file(path, error)) fail(doing, "a file on disk", "a pipe or a device", "save it to a file first");
+  if (!std::filesystem::is_regular_file(path, error))
+    fail(doing, "a file on disk", "a pipe or a device", "save it to a file first");
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) fail(doing, "a readable file", error.message(), "check its permissions");
   return bytes;
@@ -122,8 +125,9 @@ std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doi
 void make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) fail(fmt::format("creating folder '{}'", path.string()), "permission to create it", error.message(),
-                  "choose another place with --out");
+  if (error)
+    fail(fmt::format("creating folder '{}'", path.string()), "permission to create it", error.message(),
+         "choose another place with --out");
 }
 
 }  // namespace lano

@@ -32,8 +32,10 @@ class PendingFile {
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-// The whole file as bytes in a string; `doing` opens the error message. A file of more than `most` bytes is refused before it is held.
-std::string read_file(const std::filesystem::path& path, std::string_view doing, std::uint64_t most = std::uint64_t{1} << 36);
+// The whole file as bytes in a string; `doing` opens the error message. A file of more than `most` bytes is refused
+// before it is held.
+std::string read_file(const std::filesystem::path& path, std::string_view doing,
+                      std::uint64_t most = std::uint64_t{1} << 36);
 
 // The size of a file on disk; fails with `doing` where there is none, or a folder, a pipe or a device.
 std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing);

@@ -17,9 +17,13 @@ void bind_shared(Schema& schema, BaselineConfig& c) {
   schema.bind("model.width", c.width, "");
   schema.bind("model.ffn_ratio", c.ffn_ratio, "");
   schema.bind("model.dropout", c.dropout, "");
-  schema.bind<Position>("model.position", c.position, {{"coordinates", Position::coordinates}, {"reference", Position::reference}}, "");
+  schema.bind<Position>("model.position", c.position,
+                        {{"coordinates", Position::coordinates}, {"reference", Position::reference}}, "");
   schema.bind<Task>("model.task", c.task,
-                    {{"steady", Task::steady}, {"autoregressive", Task::autoregressive}, {"time_conditional", Task::time_conditional}}, "");
+                    {{"steady", Task::steady},
+                     {"autoregressive", Task::autoregressive},
+                     {"time_conditional", Task::time_conditional}},
+                    "");
 }
 
 }  // namespace
@@ -27,9 +31,10 @@ void bind_shared(Schema& schema, BaselineConfig& c) {
 void bind_baseline_config(Schema& schema, BaselineConfig& c) {
   schema.bind("model.modes", c.modes, "spectral operators: Fourier modes kept along each axis");
   schema.bind("model.slices", c.slices, "transolver: physical states");
-  schema.bind<LinearAttentionKind>("model.attention", c.attention,
-                                   {{"galerkin", LinearAttentionKind::galerkin}, {"fourier", LinearAttentionKind::fourier}},
-                                   "galerkin, oformer: the type of attention without softmax");
+  schema.bind<LinearAttentionKind>(
+      "model.attention", c.attention,
+      {{"galerkin", LinearAttentionKind::galerkin}, {"fourier", LinearAttentionKind::fourier}},
+      "galerkin, oformer: the type of attention without softmax");
   schema.bind("model.experts", c.experts, "gnot: experts of a feed-forward layer");
   schema.bind("model.basis", c.basis, "lsm: basis functions of its spectral blocks");
   schema.bind("model.tokens", c.tokens, "lsm: latent tokens of its spectral blocks");
@@ -37,7 +42,8 @@ void bind_baseline_config(Schema& schema, BaselineConfig& c) {
   schema.bind("model.window", c.window, "ht-net: points an axis of its windows");
   schema.bind("model.levels", c.levels, "ht-net: levels of its hierarchy, at most");
   schema.bind("model.features", c.features, "ono: orthogonal features");
-  schema.bind("model.latent_grid", c.latent_grid, "spectral operators on point clouds: points an axis of the projection's grid");
+  schema.bind("model.latent_grid", c.latent_grid,
+              "spectral operators on point clouds: points an axis of the projection's grid");
 }
 
 BaselineConfig baseline_config(const std::string& name, const LanoConfig& shared, BaselineConfig own) {
@@ -62,13 +68,16 @@ void check_baseline_config(const BaselineConfig& c) {
     const ConfigValue value = key.get();
     const auto* const whole = std::get_if<std::int64_t>(&value);
     if (whole != nullptr && (*whole < 1 || *whole > kMost)) {
-      fail_usage("reading the model's config", fmt::format("{} between 1 and {}", key.name, kMost), std::to_string(*whole));
+      fail_usage("reading the model's config", fmt::format("{} between 1 and {}", key.name, kMost),
+                 std::to_string(*whole));
     }
   }
-  if (!(c.dropout >= 0 && c.dropout < 1)) fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
+  if (!(c.dropout >= 0 && c.dropout < 1))
+    fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
   const ModelInfo* const model = find_model(c.name);  // of a caller's own nothing is known: it may have heads
   if ((model == nullptr || reads_key(*model, "model.heads")) && c.width % c.heads != 0) {
-    fail_usage("reading the model's config", "model.width to be a multiple of model.heads", fmt::format("{} and {}", c.width, c.heads));
+    fail_usage("reading the model's config", "model.width to be a multiple of model.heads",
+               fmt::format("{} and {}", c.width, c.heads));
   }
 }
 
@@ -89,7 +98,8 @@ void baseline_from_json(const nlohmann::json& json, BaselineConfig& config, Lano
   check_baseline_config(config);
   check_reference_box(config.position, shape);
   if (!shape.reference_box.empty() && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "reference_box with two numbers an axis, or empty", std::to_string(shape.reference_box.size()), "the file is damaged");
+    fail("reading an architecture", "reference_box with two numbers an axis, or empty",
+         std::to_string(shape.reference_box.size()), "the file is damaged");
   }
 }
 

@@ -1,5 +1,6 @@
-// The switches and sizes of the operators LANO is compared with (docs/models.md), as they stand in configs and model files. Sizes that
-// LANO has too (layers, heads, width, ffn_ratio, dropout, position, task) are its keys; the rest are below, each used by the models it names.
+// The switches and sizes of the operators LANO is compared with (docs/models.md), as they stand in configs and model
+// files. Sizes that LANO has too (layers, heads, width, ffn_ratio, dropout, position, task) are its keys; the rest are
+// below, each used by the models it names.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@ namespace lano {
 enum class LinearAttentionKind { galerkin, fourier };
 
 struct BaselineConfig {
-  std::string name;                                                      // of the registry: "transolver", "fno", ...
-  std::int64_t layers = 8, heads = 8, width = 128, ffn_ratio = 2;        // L, H, C, r
+  std::string name;                                                // of the registry: "transolver", "fno", ...
+  std::int64_t layers = 8, heads = 8, width = 128, ffn_ratio = 2;  // L, H, C, r
   double dropout = 0;
   Position position = Position::coordinates;
   Task task = Task::steady;
-  std::int64_t modes = 12;                                               // spectral: Fourier modes kept along each axis
-  std::int64_t slices = 64;                                              // transolver: physical states
-  LinearAttentionKind attention = LinearAttentionKind::galerkin;         // galerkin, oformer
-  std::int64_t experts = 3;                                              // gnot
-  std::int64_t basis = 12, tokens = 4;                                   // lsm: basis functions and latent tokens
-  std::int64_t wavelets = 3;                                             // wmt: polynomials of the multiwavelets
-  std::int64_t window = 8, levels = 8;                                   // ht-net: points an axis of a window, most levels
-  std::int64_t features = 8;                                             // ono: orthogonal features
-  std::int64_t latent_grid = 96;                                         // spectral models on clouds: points an axis of the projection's grid
+  std::int64_t modes = 12;                                        // spectral: Fourier modes kept along each axis
+  std::int64_t slices = 64;                                       // transolver: physical states
+  LinearAttentionKind attention = LinearAttentionKind::galerkin;  // galerkin, oformer
+  std::int64_t experts = 3;                                       // gnot
+  std::int64_t basis = 12, tokens = 4;                            // lsm: basis functions and latent tokens
+  std::int64_t wavelets = 3;                                      // wmt: polynomials of the multiwavelets
+  std::int64_t window = 8, levels = 8;                            // ht-net: points an axis of a window, most levels
+  std::int64_t features = 8;                                      // ono: orthogonal features
+  std::int64_t latent_grid = 96;  // spectral models on clouds: points an axis of the projection's grid
 };
 
 // Binds the keys LANO does not have: model.modes, model.slices, ...

@@ -35,14 +35,16 @@ ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) fail(fmt::format("waiting for '{}'", path), "its end", errno_text(errno));
-    // A Ctrl-C reaches both; a signal to this process alone is handed on, under the other name, so that it is never a second Ctrl-C.
+    // A Ctrl-C reaches both; a signal to this process alone is handed on, under the other name, so that it is never a
+    // second Ctrl-C.
     if (interrupted() && !told) {
       ::kill(child, SIGTERM);
       told = true;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted) fail("starting a program", fmt::format("'{}'", path), "none that runs", "is the installation whole?");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted)
+    fail("starting a program", fmt::format("'{}'", path), "none that runs", "is the installation whole?");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 

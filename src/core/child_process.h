@@ -1,5 +1,5 @@
-// Another program as a child: started, waited for, and told of a wish to stop (core/interrupt.h). What a child does to itself, a crash or
-// running out of memory, stays its own. It is asked to stop where this process dies first.
+// Another program as a child: started, waited for, and told of a wish to stop (core/interrupt.h). What a child does to
+// itself, a crash or running out of memory, stays its own. It is asked to stop where this process dies first.
 #pragma once
 
 #include <filesystem>

@@ -8,8 +8,9 @@
 #define TOML_ASSERT(expression) static_cast<void>(0)
 // Lists in lists; a config has none.
 #define TOML_MAX_NESTED_VALUES 16
-// toml++ 3.3 calls it unreachable that a letter outside ASCII stands where it looks for a blank, and lets clang assume its assertions: on malformed
-// text both are undefined. Found by the fuzzer; such a letter is no blank, and nothing is assumed.
+// toml++ 3.3 calls it unreachable that a letter outside ASCII stands where it looks for a blank, and lets clang assume
+// its assertions: on malformed text both are undefined. Found by the fuzzer; such a letter is no blank, and nothing is
+// assumed.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -64,7 +65,8 @@ std::string quoted(const std::string& text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') {
       out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {  // TOML takes no other control characters as they are
+    } else if (static_cast<unsigned char>(c) < 0x20 ||
+               c == 0x7f) {  // TOML takes no other control characters as they are
       out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       out += c;
@@ -76,9 +78,9 @@ std::string quoted(const std::string& text) {
 constexpr std::size_t kLongestConfig = std::size_t{1} << 20;
 constexpr int kMostKeyParts = 32;
 
-// The most parts of a dotted key, a.b.c, anywhere in the text. toml++ makes a table of each part and takes them down one inside the other on the
-// stack, and a megabyte has room for half a million. Read by TOML's own rules for strings and comments, so that it sees the keys toml++ sees,
-// up to the first error of either.
+// The most parts of a dotted key, a.b.c, anywhere in the text. toml++ makes a table of each part and takes them down
+// one inside the other on the stack, and a megabyte has room for half a million. Read by TOML's own rules for strings
+// and comments, so that it sees the keys toml++ sees, up to the first error of either.
 int most_key_parts(std::string_view text) {
   int parts = 1, most = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -87,7 +89,8 @@ int most_key_parts(std::string_view text) {
       const bool three = text.substr(at, 3) == std::string(3, c);
       const std::string_view quote = text.substr(at, three ? 3 : 1);
       at += quote.size();
-      while (at < text.size() && text.substr(at, quote.size()) != quote && (three || text[at] != '\n')) at += c == '"' && text[at] == '\\' ? 2 : 1;
+      while (at < text.size() && text.substr(at, quote.size()) != quote && (three || text[at] != '\n'))
+        at += c == '"' && text[at] == '\\' ? 2 : 1;
       // Up to two quotes may stand before the closing three.
       while (three && at + 3 < text.size() && text[at + 3] == c) ++at;
       at += quote.size() - 1;
@@ -117,7 +120,8 @@ std::string to_text(const ConfigValue& value) {
 }
 
 std::vector<std::pair<std::string, ConfigValue>> parse_flat(std::string_view text, std::string_view origin) {
-  if (text.size() > kLongestConfig) fail_usage(origin, fmt::format("at most {} bytes of TOML", kLongestConfig), std::to_string(text.size()));
+  if (text.size() > kLongestConfig)
+    fail_usage(origin, fmt::format("at most {} bytes of TOML", kLongestConfig), std::to_string(text.size()));
   if (const int parts = most_key_parts(text); parts > kMostKeyParts) {
     fail_usage(origin, fmt::format("keys of at most {} parts", kMostKeyParts), std::to_string(parts));
   }

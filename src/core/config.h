@@ -20,10 +20,10 @@ using ConfigValue = std::variant<bool, std::int64_t, double, std::string, std::v
 class Schema {
  public:
   struct Key {
-    std::string name;                                       // dotted: "model.width"
-    std::string type;                                       // for messages: "a whole number"
+    std::string name;  // dotted: "model.width"
+    std::string type;  // for messages: "a whole number"
     std::string help;
-    std::function<bool(const ConfigValue&)> set;            // false: the value has the wrong type or is no known word
+    std::function<bool(const ConfigValue&)> set;  // false: the value has the wrong type or is no known word
     std::function<ConfigValue()> get;
   };
 

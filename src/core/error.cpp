@@ -6,9 +6,12 @@
 namespace lano {
 namespace {
 
-// Bytes of the UTF-8 character at the start of `text`, 0 where there is none: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Bytes of the UTF-8 character at the start of `text`, 0 where there is none: no overlong forms, no surrogates, nothing
+// above U+10FFFF.
 std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u;
+  };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
@@ -33,9 +36,12 @@ std::string plain_text(std::string_view text, std::size_t most) {
     if (plain.size() + std::max<std::size_t>(1, bytes) > most) return plain + "...";
     const auto first = static_cast<unsigned char>(text.front());
     // C0, DEL, and C1 (U+0080 to U+009F), which terminals take for commands too.
-    const bool control = bytes == 1 ? first < 0x20 || first == 0x7f : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (bytes == 0 || control) plain += first == '\n' || first == '\t' ? ' ' : '?';
-    else plain.append(text.substr(0, bytes));
+    const bool control = bytes == 1 ? first < 0x20 || first == 0x7f
+                                    : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (bytes == 0 || control)
+      plain += first == '\n' || first == '\t' ? ' ' : '?';
+    else
+      plain.append(text.substr(0, bytes));
     text.remove_prefix(std::max<std::size_t>(1, bytes));
   }
   return plain;

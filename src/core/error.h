@@ -26,8 +26,8 @@ class DivergedError : public Error {
   using Error::Error;
 };
 
-// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold a stranger's bytes: control characters and
-// bytes that are no UTF-8 become '?', and long parts are cut.
+// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold a stranger's bytes:
+// control characters and bytes that are no UTF-8 become '?', and long parts are cut.
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice);
 
@@ -36,7 +36,8 @@ std::string error_message(std::string_view doing, std::string_view expected, std
 [[noreturn]] void fail_usage(std::string_view doing, std::string_view expected, std::string_view found,
                              std::string_view advice = {});
 
-// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters, at most `most` bytes.
+// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters, at most
+// `most` bytes.
 std::string plain_text(std::string_view text, std::size_t most);
 
 // The text of an errno value, for the `found` part.

@@ -11,7 +11,8 @@ class Fnv {
  public:
   template <class Values>
   void add(const Values& values) {
-    for (const std::byte byte : std::as_bytes(std::span(values))) value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * 1099511628211ull;
+    for (const std::byte byte : std::as_bytes(std::span(values)))
+      value_ = (value_ ^ static_cast<std::uint64_t>(byte)) * 1099511628211ull;
   }
   std::uint64_t value() const { return value_; }
 

@@ -30,7 +30,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const std::string& d
     const ssize_t length = ::read(descriptor_, holder.data(), holder.size());
     ::close(descriptor_);
     if (reason != EWOULDBLOCK) fail(doing, "a file system with locks", errno_text(reason), "choose another folder");
-    fail(doing, "a folder no other process works in", fmt::format("process {}", std::string_view(holder.data(), length > 0 ? static_cast<std::size_t>(length) : 0)),
+    fail(doing, "a folder no other process works in",
+         fmt::format("process {}", std::string_view(holder.data(), length > 0 ? static_cast<std::size_t>(length) : 0)),
          "wait for it, or choose another folder");
   }
   // For the message above; the lock itself is the kernel's.

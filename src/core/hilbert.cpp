@@ -1,6 +1,6 @@
-// Skilling's transform ("Programming the Hilbert curve", AIP Conf. Proc. 707, 2004): the bits of the axes are turned, in
-// place, into those of the curve's index, spread over the axes; interleaving them gives the index. O(dims * bits) a point,
-// O(N log N) for the sort.
+// Skilling's transform ("Programming the Hilbert curve", AIP Conf. Proc. 707, 2004): the bits of the axes are turned,
+// in place, into those of the curve's index, spread over the axes; interleaving them gives the index. O(dims * bits) a
+// point, O(N log N) for the sort.
 #include "core/hilbert.h"
 
 #include <algorithm>
@@ -50,7 +50,8 @@ std::uint64_t hilbert_key(std::span<const float> point, std::span<const double> 
   for (std::size_t a = 0; a < point.size(); ++a) {
     const double extent = box[2 * a + 1] - box[2 * a];
     const double at = extent > 0 ? (point[a] - box[2 * a]) / extent * kCells : 0;
-    cell[a] = at > 0 ? static_cast<std::uint32_t>(std::min(at, kCells - 1)) : 0;  // what is no number lies at the lower end
+    cell[a] =
+        at > 0 ? static_cast<std::uint32_t>(std::min(at, kCells - 1)) : 0;  // what is no number lies at the lower end
   }
   return hilbert_key(std::move(cell), kBits);
 }

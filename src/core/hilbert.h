@@ -1,5 +1,5 @@
-// Points of a cloud along a Hilbert curve, so that neighbours in the order are neighbours in space and the order does not
-// depend on how the file lists them. 16 bits an axis over a box that is part of the model; up to three axes.
+// Points of a cloud along a Hilbert curve, so that neighbours in the order are neighbours in space and the order does
+// not depend on how the file lists them. 16 bits an axis over a box that is part of the model; up to three axes.
 #pragma once
 
 #include <cstdint>

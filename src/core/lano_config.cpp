@@ -91,7 +91,8 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
 
 void check_lano_config(const LanoConfig& c) {
   const auto positive = [](const char* key, std::int64_t value) {
-    if (value < 1) fail_usage("reading the model's config", fmt::format("model.{} of at least 1", key), std::to_string(value));
+    if (value < 1)
+      fail_usage("reading the model's config", fmt::format("model.{} of at least 1", key), std::to_string(value));
   };
   positive("layers", c.layers);
   positive("heads", c.heads);
@@ -99,7 +100,9 @@ void check_lano_config(const LanoConfig& c) {
   positive("agents", c.agents);
   positive("ffn_ratio", c.ffn_ratio);
   constexpr std::int64_t kMostAgents = 65536;
-  if (c.agents > kMostAgents) fail_usage("reading the model's config", fmt::format("model.agents of at most {}", kMostAgents), std::to_string(c.agents));
+  if (c.agents > kMostAgents)
+    fail_usage("reading the model's config", fmt::format("model.agents of at most {}", kMostAgents),
+               std::to_string(c.agents));
   if (c.dropout < 0 || c.dropout >= 1) {
     fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
   }
@@ -180,7 +183,8 @@ json architecture_json(const std::string& name, const Schema& switches, const La
            {"points", shape.points},
            {"time_origin", shape.time_origin},
            {"time_step", shape.time_step}};
-  for (const Schema::Key& key : switches.keys()) out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
+  for (const Schema::Key& key : switches.keys())
+    out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
   return out;
 }
 
@@ -197,7 +201,9 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
   try {
     for (const Schema::Key& key : switches.keys()) {
       const json& value = from.at(key.name.substr(key.name.find('.') + 1));
-      if (!key.set(to_config_value(value))) fail("reading an architecture", key.type + " for " + key.name, value.is_structured() ? value.type_name() : value.dump());
+      if (!key.set(to_config_value(value)))
+        fail("reading an architecture", key.type + " for " + key.name,
+             value.is_structured() ? value.type_name() : value.dump());
     }
     shape.dims = whole("dims");
     shape.input_channels = whole("input_channels");
@@ -216,8 +222,9 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
     fail("reading an architecture", "all sizes and switches of the model", error.what(), "the file is damaged");
   }
   const auto axes = static_cast<std::size_t>(shape.axes);
-  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 || shape.output_channels < 1 ||
-      shape.mesh.size() != axes || (!shape.patches.empty() && shape.patches.size() != axes) ||
+  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 ||
+      shape.output_channels < 1 || shape.mesh.size() != axes ||
+      (!shape.patches.empty() && shape.patches.size() != axes) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   }
@@ -225,17 +232,22 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
   for (std::size_t a = 0; a < axes; ++a) {
     const bool fits = shape.mesh[a] >= 1 && shape.mesh[a] <= (std::int64_t{1} << 40) / points;
     if (fits) points *= shape.mesh[a];
-    const bool good = fits && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) && std::isfinite(shape.origin[a])));
-    if (!good) fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others", "the file is damaged");
+    const bool good = fits && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) &&
+                                                         std::isfinite(shape.origin[a])));
+    if (!good)
+      fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others",
+           "the file is damaged");
   }
   if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
-    fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others", "the file is damaged");
+    fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others",
+         "the file is damaged");
   }
 }
 
 void check_reference_box(Position position, const LanoShape& shape) {
   if (position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "reference_box with two numbers an axis", std::to_string(shape.reference_box.size()));
+    fail("reading an architecture", "reference_box with two numbers an axis",
+         std::to_string(shape.reference_box.size()));
   }
 }
 
@@ -246,11 +258,14 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   check_lano_config(config);
   std::int64_t patches = 1;
   for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
-  if (!shape.patches.empty() && patches != config.agents) fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+  if (!shape.patches.empty() && patches != config.agents)
+    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   check_reference_box(config.position, shape);
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
   if (shape.order_box.size() != static_cast<std::size_t>(ordered ? 2 * shape.dims : 0)) {
-    fail("reading an architecture", ordered ? "order_box with two numbers an axis" : "no order_box: the points are not sorted", std::to_string(shape.order_box.size()));
+    fail("reading an architecture",
+         ordered ? "order_box with two numbers an axis" : "no order_box: the points are not sorted",
+         std::to_string(shape.order_box.size()));
   }
   for (const double edge : shape.order_box) {
     if (!std::isfinite(edge)) fail("reading an architecture", "a finite order_box", "another", "the file is damaged");

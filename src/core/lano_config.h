@@ -27,25 +27,29 @@ struct LanoConfig {
   Bias bias = Bias::outer;
   bool dwc = true;
   Agents agent_tokens = Agents::pooled;
-  Pool pool = Pool::grid;          // where the geometry has axes; point clouds always pool along their order
-  Order order = Order::hilbert;    // of point clouds
+  Pool pool = Pool::grid;        // where the geometry has axes; point clouds always pool along their order
+  Order order = Order::hilbert;  // of point clouds
   Position position = Position::coordinates;
   Decoder decoder = Decoder::linear;
-  DwcSpacing dwc_spacing = DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
-  double dropout = 0;              // share of the features zeroed behind attention and feed-forward while training
+  DwcSpacing dwc_spacing =
+      DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
+  double dropout = 0;        // share of the features zeroed behind attention and feed-forward while training
   Task task = Task::steady;
 };
 
 // What the data fix: set when a model is made, stored with it.
 struct LanoShape {
-  std::int64_t dims = 2, input_channels = 0, output_channels = 1;  // dx, da, du; autoregressive: the state is in da, too
-  std::int64_t axes = 2;                // of the grid or mesh; 0 for point clouds
-  std::vector<std::int64_t> patches;    // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
-  std::vector<double> order_box;        // clouds in Hilbert order: lower, upper of each axis over the training points
-  std::vector<double> reference_box;    // box of the training points in normalised coordinates: for position = reference, and for waves in space
-  Shape mesh;                           // axes of the training mesh; empty for clouds
-  std::vector<double> spacing, origin;  // step and first coordinate of each axis where that mesh was a uniform grid, else empty
-  std::int64_t points = 0;              // median number of points of the training clouds
+  std::int64_t dims = 2, input_channels = 0,
+               output_channels = 1;   // dx, da, du; autoregressive: the state is in da, too
+  std::int64_t axes = 2;              // of the grid or mesh; 0 for point clouds
+  std::vector<std::int64_t> patches;  // m1 x m2 (x m3) with product M; empty where pooling is along the sequence
+  std::vector<double> order_box;      // clouds in Hilbert order: lower, upper of each axis over the training points
+  std::vector<double> reference_box;  // box of the training points in normalised coordinates: for position = reference,
+                                      // and for waves in space
+  Shape mesh;                         // axes of the training mesh; empty for clouds
+  std::vector<double> spacing,
+      origin;               // step and first coordinate of each axis where that mesh was a uniform grid, else empty
+  std::int64_t points = 0;  // median number of points of the training clouds
   double time_origin = 0, time_step = 1;  // first output time and mean step: the embedding counts steps
 };
 
@@ -55,8 +59,8 @@ void bind_lano_config(Schema& schema, LanoConfig& config);
 // Fails with one sentence where sizes do not fit together (width not divisible by heads, ...).
 void check_lano_config(const LanoConfig& config);
 
-// The patch grid m1 x ... with product `agents` that is most nearly square in index on a mesh of `shape`: least spread of
-// log(n_i/m_i), m_i <= n_i, ties to the larger m1. Fails where no factorisation fits.
+// The patch grid m1 x ... with product `agents` that is most nearly square in index on a mesh of `shape`: least spread
+// of log(n_i/m_i), m_i <= n_i, ties to the larger m1. Fails where no factorisation fits.
 std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape);
 
 // The patch grid nearest to `agents` patches that is about square in index on `shape` (no side twice another).

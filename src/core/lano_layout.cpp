@@ -8,7 +8,8 @@
 namespace lano {
 
 Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
-                   const std::vector<double>& spacing, const std::vector<double>& origin, const std::vector<std::int64_t>& counts) {
+                   const std::vector<double>& spacing, const std::vector<double>& origin,
+                   const std::vector<std::int64_t>& counts) {
   Layout layout{mesh, {}, counts, {}};
   const bool physical = config.dwc_spacing == DwcSpacing::physical;
   if (shape.axes == 0) {

@@ -52,8 +52,8 @@ std::uint32_t RandomStream::next() {
 }
 
 double RandomStream::uniform() {
-  const std::uint64_t high = next() >> 6;   // 26 bits
-  const std::uint64_t low = next() >> 6;    // 26 bits
+  const std::uint64_t high = next() >> 6;  // 26 bits
+  const std::uint64_t low = next() >> 6;   // 26 bits
   return (static_cast<double>((high << 26) | low) + 0.5) * 0x1.0p-52;
 }
 

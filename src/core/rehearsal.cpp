@@ -16,7 +16,8 @@ namespace {
 
 [[noreturn]] void perform(const std::function<void()>& work, unsigned seconds) {
   // Whatever the caller does on these signals is not for the child; no core, no words.
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU, SIGTERM}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGXCPU, SIGTERM})
+    std::signal(signal, SIG_DFL);
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the caller
   const rlimit no_core{0, 0}, processor{seconds, seconds + 1};
   ::setrlimit(RLIMIT_CORE, &no_core);
@@ -49,7 +50,8 @@ std::string rehearse(const std::function<void()>& work, unsigned seconds) {
   const int signal = WTERMSIG(status);
   if (signal == SIGALRM || signal == SIGXCPU || signal == SIGKILL) return "out of time or memory";
   std::string name = ::strsignal(signal);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;
 }
 

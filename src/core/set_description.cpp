@@ -66,7 +66,8 @@ SetDescription set_description_from_json(const json& from) {
 
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing) {
   const std::size_t axes = shape.size();
-  if (coordinates.size() != static_cast<std::size_t>(element_count(shape)) * axes) return false;  // axes and coordinates differ
+  if (coordinates.size() != static_cast<std::size_t>(element_count(shape)) * axes)
+    return false;  // axes and coordinates differ
   std::vector<std::int64_t> stride(axes, 1);
   for (std::size_t a = axes; a-- > 1;) stride[a - 1] = stride[a] * shape[a];
   const auto at = [&](std::int64_t point, std::size_t axis) {
@@ -84,7 +85,8 @@ bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates
   for (std::int64_t p = 0; p < element_count(shape); ++p) {
     for (std::size_t a = 0; a < axes; ++a) {
       const auto index = static_cast<double>(p / stride[a] % shape[a]);
-      if (!(std::abs(at(p, a) - (at(0, a) + index * step[a])) <= 1e-5 * std::max(extent[a], 1e-30))) return false;  // NaN, too
+      if (!(std::abs(at(p, a) - (at(0, a) + index * step[a])) <= 1e-5 * std::max(extent[a], 1e-30)))
+        return false;  // NaN, too
     }
   }
   if (spacing != nullptr) *spacing = step;

@@ -19,14 +19,14 @@ struct FieldInfo {
 struct SetDescription {
   std::string name;
   Geometry geometry = Geometry::grid;
-  Shape shape;                            // axes of the grid or mesh, row-major; [N] for point clouds
-  std::vector<FieldInfo> coordinates;     // dx entries
-  std::vector<FieldInfo> input;           // da entries, may be empty
-  std::vector<FieldInfo> output;          // du entries
-  std::vector<FieldInfo> kept;            // dk further fields of a solution, stored beside it and not trained on
-  std::vector<double> box;                // the physical domain: lower, upper for each axis; 2 dx numbers
-  std::vector<double> time;               // T output times, empty when steady
-  std::string generator;                  // JSON: program, parameters and seed, or the import's source
+  Shape shape;                         // axes of the grid or mesh, row-major; [N] for point clouds
+  std::vector<FieldInfo> coordinates;  // dx entries
+  std::vector<FieldInfo> input;        // da entries, may be empty
+  std::vector<FieldInfo> output;       // du entries
+  std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
+  std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
+  std::vector<double> time;            // T output times, empty when steady
+  std::string generator;               // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
   std::int64_t input_channels() const { return static_cast<std::int64_t>(input.size()); }

@@ -9,9 +9,12 @@ namespace lano {
 
 std::string_view geometry_name(Geometry geometry) {
   switch (geometry) {
-    case Geometry::grid: return "grid";
-    case Geometry::mesh: return "mesh";
-    case Geometry::points: return "points";
+    case Geometry::grid:
+      return "grid";
+    case Geometry::mesh:
+      return "mesh";
+    case Geometry::points:
+      return "points";
   }
   return "?";
 }

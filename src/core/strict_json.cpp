@@ -15,10 +15,14 @@ int depth_of(std::string_view text) {
   bool inside = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (inside && c == '\\') ++i;
-    else if (c == '"') inside = !inside;
-    else if (!inside && (c == '[' || c == '{')) most = std::max(most, ++depth);
-    else if (!inside && (c == ']' || c == '}')) --depth;
+    if (inside && c == '\\')
+      ++i;
+    else if (c == '"')
+      inside = !inside;
+    else if (!inside && (c == '[' || c == '{'))
+      most = std::max(most, ++depth);
+    else if (!inside && (c == ']' || c == '}'))
+      --depth;
   }
   return most;
 }
@@ -28,14 +32,16 @@ int depth_of(std::string_view text) {
 nlohmann::json parse_json(std::string_view text, std::string_view doing, std::string_view what) {
   constexpr int kDeepest = 64;
   const auto in = [&](const char* kind) { return std::string(kind).append(" in ").append(what); };
-  if (depth_of(text) > kDeepest) fail(doing, in("JSON of at most 64 levels"), "more", "the file is damaged: copy it again");
+  if (depth_of(text) > kDeepest)
+    fail(doing, in("JSON of at most 64 levels"), "more", "the file is damaged: copy it again");
   nlohmann::json value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) fail(doing, in("well-formed JSON"), "damaged text", "the file is damaged: copy it again");
   return value;
 }
 
 std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what) {
-  const bool large = value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool large = value.is_number_unsigned() &&
+                     value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   // Writing a deep tree down would use up the stack.
   if (!value.is_number_integer() || large)
     fail(doing, std::string("a whole number as ").append(what), value.is_number() ? value.dump() : value.type_name());

@@ -35,7 +35,8 @@ std::vector<BlasLibrary> loaded_openblas() {
         const std::string_view path = info->dlpi_name != nullptr ? info->dlpi_name : "";
         const auto slash = path.rfind('/');
         const auto name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-        if (name.find("openblas") != std::string_view::npos) static_cast<std::vector<std::string>*>(out)->emplace_back(path);
+        if (name.find("openblas") != std::string_view::npos)
+          static_cast<std::vector<std::string>*>(out)->emplace_back(path);
         return 0;
       },
       &paths);
@@ -48,7 +49,8 @@ std::vector<BlasLibrary> loaded_openblas() {
         const int parallel = ask();
         library.kind = parallel == 2 ? "OpenMP" : parallel == 1 ? "pthread" : "sequential";
       }
-      if (auto* name = reinterpret_cast<const char* (*)()>(dlsym(handle, "openblas_get_corename"))) library.core = name();
+      if (auto* name = reinterpret_cast<const char* (*)()>(dlsym(handle, "openblas_get_corename")))
+        library.core = name();
       dlclose(handle);
     }
     found.push_back(std::move(library));
@@ -58,13 +60,14 @@ std::vector<BlasLibrary> loaded_openblas() {
 
 std::vector<BlasLibrary> foreign_pools() {
   std::vector<BlasLibrary> found = loaded_openblas();
-  std::erase_if(found, [](const BlasLibrary& library) { return library.kind == "OpenMP" || library.kind == "sequential"; });
+  std::erase_if(found,
+                [](const BlasLibrary& library) { return library.kind == "OpenMP" || library.kind == "sequential"; });
   return found;
 }
 
 std::string better_openblas_core(const BlasLibrary& library) {
-  static constexpr std::array<std::string_view, 7> kWithAvx2{"Haswell",    "Zen",        "SkylakeX", "Cooperlake",
-                                                             "Sapphirerapids", "SapphireRapids", "Excavator"};
+  static constexpr std::array<std::string_view, 7> kWithAvx2{
+      "Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids", "SapphireRapids", "Excavator"};
   const bool known = std::find(kWithAvx2.begin(), kWithAvx2.end(), library.core) != kWithAvx2.end();
   if (library.core.empty() || known) return {};
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// Blocks of contiguous elements for formats without an index, hyperslabs for HDF5. A .npz is inflated whole: a zip entry
-// cannot be entered in the middle.
+// Blocks of contiguous elements for formats without an index, hyperslabs for HDF5. A .npz is inflated whole: a zip
+// entry cannot be entered in the middle.
 #include "data/array_source.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ class Hdf5Source final : public ArraySource {
 class MemorySource final : public ContiguousSource {
  public:
   MemorySource(std::string doing, NumpyArray array)
-      : ContiguousSource(std::move(doing), array.shape, false, sizeof(float), strided_copy<float>, std::size_t{1} << 26),
+      : ContiguousSource(std::move(doing), array.shape, false, sizeof(float), strided_copy<float>,
+                         std::size_t{1} << 26),
         values_(std::move(array.values)) {}
 
  private:
@@ -78,7 +79,8 @@ std::vector<float> permuted(std::span<const float> values, const Shape& shape, c
     from_strides.push_back(strides[axis]);
   }
   std::vector<float> out(values.size());
-  strided_copy<float>(reinterpret_cast<const char*>(values.data()), from_strides, out.data(), row_major_strides(counts), counts);
+  strided_copy<float>(reinterpret_cast<const char*>(values.data()), from_strides, out.data(), row_major_strides(counts),
+                      counts);
   return out;
 }
 
@@ -97,19 +99,22 @@ std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const
   for (std::size_t a = 0; a < ranges.size(); ++a) {
     const AxisRange& range = ranges[a];
     const bool there = range.first >= 0 && range.count >= 0 && range.stride >= 1 &&
-                       (range.count == 0 || (range.first < shape_[a] && range.count - 1 <= (shape_[a] - 1 - range.first) / range.stride));
+                       (range.count == 0 ||
+                        (range.first < shape_[a] && range.count - 1 <= (shape_[a] - 1 - range.first) / range.stride));
     if (!there) {
       fail(doing_, fmt::format("indices below {} on axis {}", shape_[a], a),
            fmt::format("{} of them from {} on", range.count, range.first), "ask for fewer samples");
     }
-    if (range.count <= 1) inside[a].stride = 1;  // no step is made, whatever its length
+    if (range.count <= 1) inside[a].stride = 1;      // no step is made, whatever its length
     count *= static_cast<std::size_t>(range.count);  // not more than the array has
   }
-  // An array a file truly has may still be more than this machine holds: better a sentence than the out-of-memory killer.
-  static const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  // An array a file truly has may still be more than this machine holds: better a sentence than the out-of-memory
+  // killer.
+  static const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (static_cast<double>(count) * sizeof(float) > memory) {
-    fail(doing_, fmt::format("values that fit in {:.1f} GB of memory", memory / 1e9), fmt::format("{} of shape {}", count, shape_text(shape_)),
-         "ask for fewer samples");
+    fail(doing_, fmt::format("values that fit in {:.1f} GB of memory", memory / 1e9),
+         fmt::format("{} of shape {}", count, shape_text(shape_)), "ask for fewer samples");
   }
   std::vector<float> values;
   try {
@@ -154,8 +159,8 @@ void ContiguousSource::read_into(const std::vector<AxisRange>& ranges, std::vect
     const std::int64_t elements = ((counts[slow] - 1) * along.stride + 1) * slice;
     block.resize(static_cast<std::size_t>(elements) * element_size_);
     read_elements((along.first + done * along.stride) * slice, elements, block.data());
-    copy_(block.data() + static_cast<std::size_t>(offset) * element_size_, from_strides, to.data() + done * to_strides[slow],
-          to_strides, counts);
+    copy_(block.data() + static_cast<std::size_t>(offset) * element_size_, from_strides,
+          to.data() + done * to_strides[slow], to_strides, counts);
   }
 }
 
@@ -177,10 +182,12 @@ std::unique_ptr<ArraySource> open_array(const std::filesystem::path& file, const
   if (extension == ".mat") return open_mat(file, key);
   const std::string doing = fmt::format("reading '{}'", file.string());
   if (extension == ".npz") {
-    return std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key), read_numpy(file, key));
+    return std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key),
+                                          read_numpy(file, key));
   }
   if (extension != ".h5" && extension != ".hdf5") {
-    fail_usage(doing, "a .npy, .npz, .mat, .h5 or .hdf5 file", extension.empty() ? "no extension" : fmt::format("'{}'", extension),
+    fail_usage(doing, "a .npy, .npz, .mat, .h5 or .hdf5 file",
+               extension.empty() ? "no extension" : fmt::format("'{}'", extension),
                "give the file the extension of its kind");
   }
   Hdf5File hdf5 = Hdf5File::open(file);

@@ -1,5 +1,5 @@
-// Each benchmark opens its arrays, checks their shapes against each other, describes the set as our generator of the same
-// name does, and says how to load samples; the axes of the published arrays are brought to [S, N, channels] there.
+// Each benchmark opens its arrays, checks their shapes against each other, describes the set as our generator of the
+// same name does, and says how to load samples; the axes of the published arrays are brought to [S, N, channels] there.
 #include "data/benchmark_import.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,8 @@ std::filesystem::path find_file(const BenchmarkImport& options, const std::strin
   }
   if (found.size() > 1) {
     fail_usage(doing(options), fmt::format("one file '{}'", name),
-               fmt::format("'{}' and '{}'", found[0].string(), found[1].string()), "name the files themselves with --from");
+               fmt::format("'{}' and '{}'", found[0].string(), found[1].string()),
+               "name the files themselves with --from");
   }
   if (found.empty()) {
     fail_usage(doing(options), fmt::format("'{}' in --from", name),
@@ -72,8 +73,8 @@ Counts counts(const BenchmarkImport& options, Counts published) {
 }
 
 // Training samples from the start of a file, test samples from its end.
-std::pair<SamplePart, SamplePart> first_and_last(const BenchmarkImport& options, Counts published, std::int64_t available,
-                                                 const LoadSamples& load) {
+std::pair<SamplePart, SamplePart> first_and_last(const BenchmarkImport& options, Counts published,
+                                                 std::int64_t available, const LoadSamples& load) {
   const Counts wanted = counts(options, published);
   expect_samples(doing(options), "train and test", wanted.train + wanted.test, available);
   return {{load, 0, wanted.train}, {load, available - wanted.test, wanted.test}};
@@ -81,8 +82,8 @@ std::pair<SamplePart, SamplePart> first_and_last(const BenchmarkImport& options,
 
 // Training samples from the start of a file, test samples after the published training samples: fewer training samples
 // are tested on the same ones. In a file too short for that, after the training samples.
-std::pair<SamplePart, SamplePart> first_and_next(const BenchmarkImport& options, Counts published, std::int64_t available,
-                                                 const LoadSamples& load) {
+std::pair<SamplePart, SamplePart> first_and_next(const BenchmarkImport& options, Counts published,
+                                                 std::int64_t available, const LoadSamples& load) {
   const Counts wanted = counts(options, published);
   expect_samples(doing(options), "train and test", wanted.train + wanted.test, available);
   const std::int64_t usual = std::max(wanted.train, published.train);
@@ -204,7 +205,8 @@ struct MeshFiles {
 
 std::int64_t import_mesh(const BenchmarkImport& options, const MeshFiles& files, const std::filesystem::path& out) {
   const std::int64_t stride = checked_stride(options, 1);
-  const Source x = open_published(options, files.x), y = open_published(options, files.y), q = open_published(options, files.q);
+  const Source x = open_published(options, files.x), y = open_published(options, files.y),
+               q = open_published(options, files.q);
   expect_shape(*x, {-1, -1, -1});
   const std::int64_t available = x->shape()[0], ni = x->shape()[1], nj = x->shape()[2];
   const auto fields = static_cast<std::int64_t>(files.fields.size()), chosen = static_cast<std::int64_t>(files.output);
@@ -228,8 +230,10 @@ std::int64_t import_mesh(const BenchmarkImport& options, const MeshFiles& files,
     std::vector<std::vector<float>> kept;
     for (std::int64_t f = 0; f < fields; ++f) {
       std::vector<float> values = q->read({samples, {f, 1, 1}, mesh[0], mesh[1]});
-      if (f == chosen) block.output = std::move(values);
-      else kept.push_back(std::move(values));
+      if (f == chosen)
+        block.output = std::move(values);
+      else
+        kept.push_back(std::move(values));
     }
     block.kept = interleaved(kept);
     return block;
@@ -241,7 +245,10 @@ std::int64_t import_mesh(const BenchmarkImport& options, const MeshFiles& files,
 
 std::int64_t import_airfoil(const BenchmarkImport& options, const std::filesystem::path& out) {
   return import_mesh(options,
-                     {"NACA_Cylinder_X.npy", "NACA_Cylinder_Y.npy", "NACA_Cylinder_Q.npy", 4,
+                     {"NACA_Cylinder_X.npy",
+                      "NACA_Cylinder_Y.npy",
+                      "NACA_Cylinder_Q.npy",
+                      4,
                       {{"rho", "1"}, {"u", "1"}, {"v", "1"}, {"p", "1"}, {"mach", "1"}}},
                      out);
 }
@@ -260,7 +267,8 @@ std::int64_t import_darcy(const BenchmarkImport& options, const std::filesystem:
   std::int64_t resolution = 0, at_once = 1;
   for (std::size_t f = 0; f < 2; ++f) {
     if (needed[f] == 0) continue;  // the other file need not be there
-    const Source coefficient = open_published(options, names[f], "coeff"), pressure = open_published(options, names[f], "sol");
+    const Source coefficient = open_published(options, names[f], "coeff"),
+                 pressure = open_published(options, names[f], "sol");
     expect_shape(*coefficient, {-1, resolution > 0 ? resolution : -1, resolution > 0 ? resolution : -1});
     resolution = coefficient->shape()[1];
     expect_shape(*coefficient, {-1, resolution, resolution});
@@ -325,7 +333,8 @@ std::int64_t import_benchmark(const BenchmarkImport& options, const std::filesys
     return importer.run(options, out);
   }
   const std::vector<std::string> known = importable_benchmarks();
-  fail_usage("importing a benchmark", fmt::format("one of {}", fmt::join(known, ", ")), fmt::format("'{}'", options.benchmark),
+  fail_usage("importing a benchmark", fmt::format("one of {}", fmt::join(known, ", ")),
+             fmt::format("'{}'", options.benchmark),
              fmt::format("did you mean '{}'?", nearest(options.benchmark, known)));
 }
 

@@ -1,6 +1,7 @@
-// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /kept [S,N,dk], /split [S], /time [T]; clouds of
-// different sizes: /offsets [S+1] and the arrays [P,dx], [P,da], [P,du] over all P points. Attributes hold the
-// SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads one.
+// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /kept [S,N,dk], /split [S], /time
+// [T]; clouds of different sizes: /offsets [S+1] and the arrays [P,dx], [P,da], [P,du] over all P points. Attributes
+// hold the SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads
+// one.
 #include "data/dataset.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-// HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the process.
+// HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the
+// process.
 std::mutex one_at_a_time;
 
 Shape output_shape(const SetDescription& d, std::int64_t samples) {
@@ -59,9 +61,12 @@ void check_size(std::span<const float> values, std::int64_t expected, const char
 
 std::string_view split_name(Split split) {
   switch (split) {
-    case Split::train: return "train";
-    case Split::validation: return "validation";
-    case Split::test: return "test";
+    case Split::train:
+      return "train";
+    case Split::validation:
+      return "validation";
+    case Split::test:
+      return "test";
   }
   return "?";
 }
@@ -117,7 +122,8 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
       offsets_{0},
       file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
   SetDescription& d = description_;
-  if (d.geometry != Geometry::points || !d.time.empty() || !d.kept.empty() || counts.size() != splits.size() || counts.empty()) {
+  if (d.geometry != Geometry::points || !d.time.empty() || !d.kept.empty() || counts.size() != splits.size() ||
+      counts.empty()) {
     fail("writing clouds of different sizes", "steady point clouds and one count a sample",
          fmt::format("{} counts for {} samples of a {}", counts.size(), splits.size(), geometry_name(d.geometry)));
   }
@@ -173,8 +179,9 @@ void DatasetWriter::write(std::int64_t sample, std::span<const float> coordinate
 
 void DatasetWriter::commit() {
   for (std::size_t i = 0; i < written_.size(); ++i) {
-    if (!written_[i]) fail("finishing a dataset", fmt::format("all {} samples", written_.size()),
-                           fmt::format("sample {} not written", i));
+    if (!written_[i])
+      fail("finishing a dataset", fmt::format("all {} samples", written_.size()),
+           fmt::format("sample {} not written", i));
   }
   file_->close();
   pending_.publish();
@@ -222,12 +229,13 @@ void DatasetReader::check_arrays() {
   const std::string doing = fmt::format("reading '{}'", path_.string());
   const SetDescription& d = description_;
   const auto expect = [&](const char* name, const Shape& found, const Shape& expected) {
-    if (found != expected) fail(doing, fmt::format("/{} of shape {}", name, shape_text(expected)), shape_text(found),
-                                "make the file again");
+    if (found != expected)
+      fail(doing, fmt::format("/{} of shape {}", name, shape_text(expected)), shape_text(found), "make the file again");
   };
   std::int64_t points = 1;
   for (const std::int64_t extent : d.shape) {
-    if (extent < 1 || extent > (std::int64_t{1} << 40) / points) fail(doing, "axes of at least one point", shape_text(d.shape));
+    if (extent < 1 || extent > (std::int64_t{1} << 40) / points)
+      fail(doing, "axes of at least one point", shape_text(d.shape));
     points *= extent;
   }
   if (d.shape.empty() || d.dims() < 1 || (d.geometry == Geometry::grid && d.shape.size() != d.coordinates.size())) {
@@ -238,8 +246,8 @@ void DatasetReader::check_arrays() {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   };
   if (d.box.size() != 2 * d.coordinates.size() || !finite(d.box) || !finite(d.time)) {
-    fail(doing, "a box with two finite ends for each coordinate, and finite times", fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()),
-         "make the file again");
+    fail(doing, "a box with two finite ends for each coordinate, and finite times",
+         fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()), "make the file again");
   }
   has_output_ = file_->has("output");
   if (file_->has("offsets")) {
@@ -248,7 +256,8 @@ void DatasetReader::check_arrays() {
       fail(doing, "/offsets of point clouds, starting at 0", "something else", "make the file again");
     }
     for (std::size_t i = 1; i < offsets_.size(); ++i) {
-      if (offsets_[i] <= offsets_[i - 1]) fail(doing, "rising /offsets", std::to_string(offsets_[i]), "make the file again");
+      if (offsets_[i] <= offsets_[i - 1])
+        fail(doing, "rising /offsets", std::to_string(offsets_[i]), "make the file again");
       counts_.push_back(offsets_[i] - offsets_[i - 1]);
     }
     size_ = static_cast<std::int64_t>(counts_.size());
@@ -295,8 +304,8 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   try {
     return read_samples(ids);
   } catch (const std::bad_alloc&) {
-    fail(fmt::format("reading '{}'", path_.string()), "samples that fit in memory", fmt::format("{} of {} points", ids.size(), description_.points()),
-         "ask for fewer samples");
+    fail(fmt::format("reading '{}'", path_.string()), "samples that fit in memory",
+         fmt::format("{} of {} points", ids.size(), description_.points()), "ask for fewer samples");
   }
 }
 
@@ -318,7 +327,8 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
     if (ragged) samples.counts.push_back(counts_[static_cast<std::size_t>(id)]);
   }
   // Appends the rows of one sample to `to`.
-  const auto append = [&](const char* name, std::vector<float>& to, std::int64_t width, std::int64_t id, std::int64_t sample) {
+  const auto append = [&](const char* name, std::vector<float>& to, std::int64_t width, std::int64_t id,
+                          std::int64_t sample) {
     const auto at = static_cast<std::size_t>(id);
     const std::int64_t first = ragged ? offsets_[at] : id, rows = ragged ? counts_[at] : 1;
     const std::size_t before = to.size();
@@ -330,7 +340,8 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
   const std::int64_t points = ragged ? 1 : d.points();
   samples.coordinates.reserve(static_cast<std::size_t>(points * d.dims() * (shared_ ? 1 : samples.count)));
   samples.input.reserve(static_cast<std::size_t>(points * d.input_channels() * samples.count));
-  if (has_output_) samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
+  if (has_output_)
+    samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
   if (shared_) append("coords", samples.coordinates, points * d.dims(), 0, 0);
   for (const std::int64_t id : ids) {
     if (!shared_) append("coords", samples.coordinates, points * d.dims(), id, id);

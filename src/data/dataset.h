@@ -59,15 +59,15 @@ class DatasetWriter {
 
 // Samples in memory, in the order they were asked for, one behind the other.
 struct Samples {
-  std::int64_t count = 0, points = 0;    // points of each sample, where all have the same number
-  std::int64_t frames = 1;               // times of the output
-  std::vector<std::int64_t> counts;      // points of each sample, where they differ; else empty
+  std::int64_t count = 0, points = 0;  // points of each sample, where all have the same number
+  std::int64_t frames = 1;             // times of the output
+  std::vector<std::int64_t> counts;    // points of each sample, where they differ; else empty
   bool shared_coordinates = false;
-  bool own_coordinates = false;          // the file has coordinates for each of several samples, even where one was read
-  std::vector<std::int64_t> ids;         // their indices in the file
-  std::vector<float> coordinates;        // [1 or count, N, dx]
-  std::vector<float> input;              // [count, N, da]
-  std::vector<float> output;             // [count, (T,) N, du]; empty where the file has none
+  bool own_coordinates = false;    // the file has coordinates for each of several samples, even where one was read
+  std::vector<std::int64_t> ids;   // their indices in the file
+  std::vector<float> coordinates;  // [1 or count, N, dx]
+  std::vector<float> input;        // [count, N, da]
+  std::vector<float> output;       // [count, (T,) N, du]; empty where the file has none
 
   std::int64_t points_of(std::int64_t i) const { return counts.empty() ? points : counts[static_cast<std::size_t>(i)]; }
   std::int64_t first_point(std::int64_t i) const;  // points before sample i

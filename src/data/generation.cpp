@@ -34,18 +34,21 @@ class Room {
 
 }  // namespace
 
-Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description, const std::vector<Split>& splits,
-                           std::span<const float> shared_coordinates, const SampleMaker& make, bool replace) {
+Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description,
+                           const std::vector<Split>& splits, std::span<const float> shared_coordinates,
+                           const SampleMaker& make, bool replace) {
   const auto samples = static_cast<std::int64_t>(splits.size());
   const bool own = shared_coordinates.empty();
-  // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set; but its
-  // size is part of the header to keep one meaning of "finished".
+  // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set;
+  // but its size is part of the header to keep one meaning of "finished".
   const std::string header = nlohmann::json{{"set", to_json(description)}, {"samples", samples}}.dump();
   const auto parent = path.parent_path();
   if (!parent.empty() && !std::filesystem::is_directory(parent)) {
-    fail(fmt::format("writing '{}'", path.string()), "an existing folder", fmt::format("none at {}", parent.string()), "create it first");
+    fail(fmt::format("writing '{}'", path.string()), "an existing folder", fmt::format("none at {}", parent.string()),
+         "create it first");
   }
-  SampleStore store(path.string() + ".samples", header, samples, static_cast<std::int64_t>(Room(description, own).values.size()), replace);
+  SampleStore store(path.string() + ".samples", header, samples,
+                    static_cast<std::int64_t>(Room(description, own).values.size()), replace);
   Generated result;
   result.resumed = store.found();
   std::exception_ptr failure;
@@ -58,13 +61,14 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
       Room room(description, own);
 #pragma omp for schedule(dynamic, 1)
       for (std::int64_t i = 0; i < samples; ++i) {
-        if (failed || store.has(i)) continue;  // an exception may not leave the parallel region: keep the first, skip the rest
+        if (failed || store.has(i))
+          continue;  // an exception may not leave the parallel region: keep the first, skip the rest
         try {
           std::int64_t attempt = 0;
           while (!make(i, attempt, room.arrays)) {
             if (++attempt == kMostAttempts) {
-              fail(fmt::format("generating sample {}", i), "a draw that converges", fmt::format("none in {}", kMostAttempts),
-                   "finished samples are kept; choose other parameters");
+              fail(fmt::format("generating sample {}", i), "a draw that converges",
+                   fmt::format("none in {}", kMostAttempts), "finished samples are kept; choose other parameters");
             }
           }
           store.add(i, attempt, room.values);

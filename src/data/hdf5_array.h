@@ -1,6 +1,7 @@
-// One array of numbers in an HDF5 file that may come from a stranger: what the file says of it is checked against the bytes that are
-// there once, on opening; then parts of it are read. HDF5 finds the bytes; compressed blocks are inflated here, because HDF5 1.10 reads
-// past the end of a block that inflates to less than it should. Private to src/data.
+// One array of numbers in an HDF5 file that may come from a stranger: what the file says of it is checked against the
+// bytes that are there once, on opening; then parts of it are read. HDF5 finds the bytes; compressed blocks are
+// inflated here, because HDF5 1.10 reads past the end of a block that inflates to less than it should. Private to
+// src/data.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,12 @@ class Hdf5Array {
 
   const Shape& shape() const { return shape_; }
   // The values in one range an axis, last axis fastest, as numbers of the memory type.
-  void read(std::span<const AxisRange> ranges, std::span<float> to) const { read(ranges, H5T_NATIVE_FLOAT, sizeof(float), to.size(), to.data()); }
-  void read(std::span<const AxisRange> ranges, std::span<double> to) const { read(ranges, H5T_NATIVE_DOUBLE, sizeof(double), to.size(), to.data()); }
+  void read(std::span<const AxisRange> ranges, std::span<float> to) const {
+    read(ranges, H5T_NATIVE_FLOAT, sizeof(float), to.size(), to.data());
+  }
+  void read(std::span<const AxisRange> ranges, std::span<double> to) const {
+    read(ranges, H5T_NATIVE_DOUBLE, sizeof(double), to.size(), to.data());
+  }
   void read(std::span<const AxisRange> ranges, std::span<std::int64_t> to) const {
     read(ranges, H5T_NATIVE_INT64, sizeof(std::int64_t), to.size(), to.data());
   }
@@ -29,10 +34,12 @@ class Hdf5Array {
   void check_type();
   void check_shape();
   void check_storage(std::uint64_t file_bytes);
-  void read(std::span<const AxisRange> ranges, hid_t memory_type, std::size_t memory_size, std::size_t count, void* to) const;
+  void read(std::span<const AxisRange> ranges, hid_t memory_type, std::size_t memory_size, std::size_t count,
+            void* to) const;
   void read_blocks(std::span<const AxisRange> ranges, hid_t memory_type, std::size_t memory_size, char* to) const;
   // The values of the block that begins at `start`, in the memory type.
-  void load_block(const std::vector<hsize_t>& start, hid_t memory_type, std::size_t memory_size, std::vector<char>& block) const;
+  void load_block(const std::vector<hsize_t>& start, hid_t memory_type, std::size_t memory_size,
+                  std::vector<char>& block) const;
   [[noreturn]] void fail_damaged(const std::string& found) const;
 
   std::string doing_;

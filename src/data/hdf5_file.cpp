@@ -50,7 +50,10 @@ std::string hdf5_reason() {
 
 Hdf5Handle hdf5_inside_access() {
   Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_elink_cb(access.get(), [](const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) -> herr_t { return -1; }, nullptr);
+  H5Pset_elink_cb(
+      access.get(),
+      [](const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) -> herr_t { return -1; },
+      nullptr);
   return access;
 }
 
@@ -114,8 +117,9 @@ Hdf5File Hdf5File::open_file(const std::filesystem::path& path, std::uint64_t by
   return file;
 }
 
-// HDF5 1.10 follows the structure of a file wherever it leads: a tree that contains itself ends the process. So everything that will be looked
-// at is looked at in a child first: the names, extents and block indices of the arrays, the texts.
+// HDF5 1.10 follows the structure of a file wherever it leads: a tree that contains itself ends the process. So
+// everything that will be looked at is looked at in a child first: the names, extents and block indices of the arrays,
+// the texts.
 void Hdf5File::rehearse_walk(const std::filesystem::path& path, std::uint64_t bytes, const std::string& key) {
   constexpr unsigned kSeconds = 60;  // of processor time; ten million blocks take a few
   const std::string end = rehearse(
@@ -140,8 +144,8 @@ void Hdf5File::rehearse_walk(const std::filesystem::path& path, std::uint64_t by
       },
       kSeconds);
   if (!end.empty()) {
-    fail(fmt::format("reading '{}'", path.string()), "an HDF5 file that HDF5 can walk through", fmt::format("one that ends it: {}", end),
-         "copy the file again; do not trust it");
+    fail(fmt::format("reading '{}'", path.string()), "an HDF5 file that HDF5 can walk through",
+         fmt::format("one that ends it: {}", end), "copy the file again; do not trust it");
   }
 }
 
@@ -150,7 +154,9 @@ bool Hdf5File::is_hdf5(const std::filesystem::path& path) {
   return H5Fis_hdf5(path.c_str()) > 0;
 }
 
-bool Hdf5File::has(const std::string& name) const { return H5Lexists(file_.get(), name.c_str(), hdf5_inside_access().get()) > 0; }
+bool Hdf5File::has(const std::string& name) const {
+  return H5Lexists(file_.get(), name.c_str(), hdf5_inside_access().get()) > 0;
+}
 
 Hdf5Handle Hdf5File::dataset(const std::string& name) const {
   silence_hdf5();
@@ -168,7 +174,10 @@ const Hdf5Array& Hdf5File::array(const std::string& name) const {
   const auto known = arrays_.find(name);
   if (known != arrays_.end()) return *known->second;
   if (!has(name)) fail_reading(fmt::format("an array '{}'", name), "none");
-  return *arrays_.emplace(name, std::make_shared<Hdf5Array>(file_.get(), name, bytes_, fmt::format("reading '{}'", path_.string()))).first->second;
+  return *arrays_
+              .emplace(name, std::make_shared<Hdf5Array>(file_.get(), name, bytes_,
+                                                         fmt::format("reading '{}'", path_.string())))
+              .first->second;
 }
 
 Shape Hdf5File::shape(const std::string& name) const { return array(name).shape(); }
@@ -181,7 +190,8 @@ std::vector<std::string> Hdf5File::names() const {
       [](hid_t group, const char* name, const H5L_info_t*, void* out) -> herr_t {
         H5O_info_t info;
         const Hdf5Handle inside = hdf5_inside_access();
-        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, inside.get()) >= 0 && info.type == H5O_TYPE_DATASET) {
+        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, inside.get()) >= 0 &&
+            info.type == H5O_TYPE_DATASET) {
           static_cast<std::vector<std::string>*>(out)->push_back(name);
         }
         return 0;
@@ -217,9 +227,9 @@ void Hdf5File::make_floats(const std::string& name, const Shape& shape, const Sh
     const auto chunk_dims = extents(chunk);
     H5Pset_chunk(properties.get(), static_cast<int>(chunk_dims.size()), chunk_dims.data());
   }
-  const Hdf5Handle set(H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT,
-                                  properties.get(), H5P_DEFAULT),
-                       H5Dclose);
+  const Hdf5Handle set(
+      H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+      H5Dclose);
   if (!set) fail_writing(fmt::format("the array '{}' {}", name, shape_text(shape)));
 }
 
@@ -302,15 +312,17 @@ std::vector<T> Hdf5File::read_vector(const std::string& name) const {
 }
 
 std::vector<double> Hdf5File::read_doubles(const std::string& name) const { return read_vector<double>(name); }
-std::vector<std::int64_t> Hdf5File::read_integers(const std::string& name) const { return read_vector<std::int64_t>(name); }
+std::vector<std::int64_t> Hdf5File::read_integers(const std::string& name) const {
+  return read_vector<std::int64_t>(name);
+}
 
 void Hdf5File::set_attribute(const std::string& name, const std::string& text) {
   const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.get(), text.size() + 1);
   H5Tset_cset(type.get(), H5T_CSET_UTF8);
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  Hdf5Handle attribute(
-      H5Acreate2(file_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  Hdf5Handle attribute(H5Acreate2(file_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                       H5Aclose);
   if (!attribute || H5Awrite(attribute.get(), type.get(), text.c_str()) < 0) {
     attribute.release();
     fail_writing(fmt::format("attribute '{}'", name));
@@ -323,7 +335,8 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   const Hdf5Handle type(attribute ? H5Aget_type(attribute.get()) : -1, H5Tclose);
   const Hdf5Handle space(attribute ? H5Aget_space(attribute.get()) : -1, H5Sclose);
   if (!type || !space) fail_reading(fmt::format("a whole attribute '{}'", name), hdf5_reason());
-  if (H5Sget_simple_extent_npoints(space.get()) != 1) fail_reading(fmt::format("one text in attribute '{}'", name), "several");
+  if (H5Sget_simple_extent_npoints(space.get()) != 1)
+    fail_reading(fmt::format("one text in attribute '{}'", name), "several");
   if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");
   if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes it
     char* raw = nullptr;
@@ -338,7 +351,8 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
     return text;
   }
   const std::size_t size = H5Tget_size(type.get());
-  if (size > kLongestText || size > bytes_) fail_reading(fmt::format("a text in attribute '{}'", name), fmt::format("one of {} bytes", size));
+  if (size > kLongestText || size > bytes_)
+    fail_reading(fmt::format("a text in attribute '{}'", name), fmt::format("one of {} bytes", size));
   std::string text(size, '\0');
   if (H5Aread(attribute.get(), type.get(), text.data()) < 0) {
     fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());

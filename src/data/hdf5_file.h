@@ -52,9 +52,9 @@ class Hdf5File {
 
   bool has(const std::string& name) const;
   Shape shape(const std::string& name) const;  // of an array of numbers; fails for any other
-  std::vector<std::string> names() const;  // of the arrays in the root group
-  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such, or
-  // where its extents are more than its bytes in the file can hold.
+  std::vector<std::string> names() const;      // of the arrays in the root group
+  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such,
+  // or where its extents are more than its bytes in the file can hold.
   std::string numeric_array(const std::string& key, const std::string& doing) const;
 
   // A float32 (or uint8) array; chunk empty: contiguous.
@@ -90,7 +90,7 @@ class Hdf5File {
 
   std::filesystem::path path_;
   Hdf5Handle file_;
-  std::uint64_t bytes_ = 0;  // on disk, where it was opened to read
+  std::uint64_t bytes_ = 0;                                                 // on disk, where it was opened to read
   mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
 };
 

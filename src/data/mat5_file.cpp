@@ -1,8 +1,8 @@
-// A file is a header of 128 bytes and elements, each a tag (type, length) and its bytes. A variable is an element `matrix`, or an
-// element `compressed` that inflates (zlib) to one; inside are the elements flags, dimensions, name and numbers, each padded to
-// eight bytes; up to four bytes may sit in the tag itself. Public description: "MAT-File Format", The MathWorks.
-// Cost: opening reads the tags and inflates the first bytes of each variable; reading inflates from where the last read ended, or anew
-// from the start of the variable where it lies before that.
+// A file is a header of 128 bytes and elements, each a tag (type, length) and its bytes. A variable is an element
+// `matrix`, or an element `compressed` that inflates (zlib) to one; inside are the elements flags, dimensions, name and
+// numbers, each padded to eight bytes; up to four bytes may sit in the tag itself. Public description: "MAT-File
+// Format", The MathWorks. Cost: opening reads the tags and inflates the first bytes of each variable; reading inflates
+// from where the last read ended, or anew from the start of the variable where it lies before that.
 #include "data/mat5_file.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,9 @@ Number number(int type) {
   }
 }
 
-[[noreturn]] void fail_damaged(const std::string& doing) { fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again"); }
+[[noreturn]] void fail_damaged(const std::string& doing) {
+  fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again");
+}
 
 std::uint32_t word(const unsigned char* bytes, bool swapped) {
   std::uint32_t value = 0;
@@ -71,7 +73,11 @@ std::uint32_t word(const unsigned char* bytes, bool swapped) {
 class VariableBytes {
  public:
   VariableBytes(std::istream& file, const Mat5Variable& variable, std::string doing)
-      : file_(file), begin_(variable.element_begin), bytes_(variable.element_bytes), compressed_(variable.compressed), doing_(std::move(doing)) {
+      : file_(file),
+        begin_(variable.element_begin),
+        bytes_(variable.element_bytes),
+        compressed_(variable.compressed),
+        doing_(std::move(doing)) {
     if (compressed_ && inflateInit(&zlib_) != Z_OK) fail(doing_, "memory to inflate", "too little");
   }
   ~VariableBytes() {
@@ -179,7 +185,8 @@ Tag read_tag(VariableBytes& from, bool swapped) {
 }
 
 // The bytes behind a tag and their padding; at most `most`.
-std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::uint64_t most, const std::string& doing) {
+std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::uint64_t most,
+                                     const std::string& doing) {
   if (tag.bytes > most || (tag.small && tag.bytes > tag.inside.size())) fail_damaged(doing);
   std::vector<unsigned char> body(tag.small ? tag.inside.size() : (tag.bytes + 7) / 8 * 8);
   if (tag.small)
@@ -223,10 +230,13 @@ bool describe(VariableBytes& from, Mat5Variable& variable, bool swapped, const s
 
 // Finds the numbers of a real array and checks that there are as many as its shape says.
 void find_numbers(VariableBytes& from, Mat5Variable& variable, bool swapped, const std::string& doing) {
-  const auto fail_shape = [&]() { fail(doing, "a shape that the file has values for", shape_text(variable.shape), "copy the file again"); };
+  const auto fail_shape = [&]() {
+    fail(doing, "a shape that the file has values for", shape_text(variable.shape), "copy the file again");
+  };
   std::uint64_t count = 1;  // of an array without values too: its extents are multiplied later
   for (const std::int64_t extent : variable.shape) {
-    if (extent > 0 && count > std::numeric_limits<std::uint64_t>::max() / 64 / static_cast<std::uint64_t>(extent)) fail_shape();
+    if (extent > 0 && count > std::numeric_limits<std::uint64_t>::max() / 64 / static_cast<std::uint64_t>(extent))
+      fail_shape();
     count *= static_cast<std::uint64_t>(std::max<std::int64_t>(1, extent));
   }
   if (element_count(variable.shape) == 0) return;
@@ -255,7 +265,8 @@ class Mat5Source final : public ContiguousSource {
         bytes_(*file_, variable_, doing) {
     // A length that deflate can reach need not be reached: large claims are seen before they get memory.
     constexpr std::uint64_t kLarge = std::uint64_t{1} << 26, kUsual = 16;
-    if (variable_.compressed && variable_.data_bytes > kLarge && variable_.data_bytes / kUsual > variable_.element_bytes) {
+    if (variable_.compressed && variable_.data_bytes > kLarge &&
+        variable_.data_bytes / kUsual > variable_.element_bytes) {
       bytes_.move_to(variable_.data_begin + variable_.data_bytes);
     }
   }
@@ -264,10 +275,13 @@ class Mat5Source final : public ContiguousSource {
   bool costly_parts() const override { return true; }
 
  private:
-  static std::size_t size_of(const Mat5Variable& variable) { return std::max<std::size_t>(1, number(variable.stored).size); }
+  static std::size_t size_of(const Mat5Variable& variable) {
+    return std::max<std::size_t>(1, number(variable.stored).size);
+  }
 
   void read_elements(std::int64_t first, std::int64_t count, char* to) const override {
-    const std::uint64_t begin = static_cast<std::uint64_t>(first) * element_size(), size = static_cast<std::uint64_t>(count) * element_size();
+    const std::uint64_t begin = static_cast<std::uint64_t>(first) * element_size(),
+                        size = static_cast<std::uint64_t>(count) * element_size();
     bytes_.move_to(variable_.data_begin + begin);
     bytes_.read(to, size);
     if (swapped_) swap_numbers(to, static_cast<std::uint64_t>(count), element_size());
@@ -285,7 +299,8 @@ class Mat5Source final : public ContiguousSource {
 
 }  // namespace
 
-Mat5File::Mat5File(std::unique_ptr<std::istream> file, std::uint64_t bytes, const std::string& doing) : file_(std::move(file)) {
+Mat5File::Mat5File(std::unique_ptr<std::istream> file, std::uint64_t bytes, const std::string& doing)
+    : file_(std::move(file)) {
   std::array<unsigned char, kHeaderBytes> header{};
   file_->seekg(0);
   file_->read(reinterpret_cast<char*>(header.data()), header.size());
@@ -310,7 +325,8 @@ Mat5File::Mat5File(std::unique_ptr<std::istream> file, std::uint64_t bytes, cons
     if (type == kMatrix || type == kCompressed) {
       VariableBytes from(*file_, variable, doing);
       if (describe(from, variable, swapped_, doing)) {
-        if (variable.is_real_array()) find_numbers(from, variable, swapped_, fmt::format("{}, array '{}'", doing, variable.name));
+        if (variable.is_real_array())
+          find_numbers(from, variable, swapped_, fmt::format("{}, array '{}'", doing, variable.name));
         variables_.push_back(std::move(variable));
       }
     }
@@ -336,7 +352,8 @@ std::unique_ptr<ArraySource> Mat5File::open(Mat5File file, const std::string& ke
   const Mat5Variable& variable = file.variables_[static_cast<std::size_t>(found - names.begin())];
   const std::string named = fmt::format("{}, array '{}'", doing, wanted);
   if (!variable.is_real_array()) {
-    fail(named, "a full array of real numbers", variable.complex ? "complex numbers" : "text, a struct, a cell or a sparse matrix",
+    fail(named, "a full array of real numbers",
+         variable.complex ? "complex numbers" : "text, a struct, a cell or a sparse matrix",
          "save its numbers as an array of their own");
   }
   return std::make_unique<Mat5Source>(named, variable, std::move(file.file_), file.swapped_);

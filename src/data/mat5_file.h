@@ -1,5 +1,6 @@
-// The numeric arrays of a MATLAB file of version 5 to 7, read from any stream of bytes: names and shapes first, numbers when asked for.
-// Every length is checked against the bytes that are there before it is used or given memory. Private to src/data.
+// The numeric arrays of a MATLAB file of version 5 to 7, read from any stream of bytes: names and shapes first, numbers
+// when asked for. Every length is checked against the bytes that are there before it is used or given memory. Private
+// to src/data.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Mat5Variable {
   int kind = 0;  // MATLAB's class: 6 to 15 are full arrays of numbers
   bool complex = false;
   Shape shape;
-  // The element that holds it, in the file; its numbers, in the bytes of that element (inflated where it is compressed).
+  // The element that holds it, in the file; its numbers, in the bytes of that element (inflated where it is
+  // compressed).
   std::uint64_t element_begin = 0, element_bytes = 0;
   std::uint64_t matrix_bytes = 0, data_begin = 0, data_bytes = 0;
   bool compressed = false;

@@ -1,4 +1,5 @@
-// Which of the two kinds a file is, and where its arrays are read: v5 to v7 by our own reader (mat5_file.h), v7.3 as HDF5.
+// Which of the two kinds a file is, and where its arrays are read: v5 to v7 by our own reader (mat5_file.h), v7.3 as
+// HDF5.
 #include "data/mat_file.h"
 
 #include <fmt/format.h>

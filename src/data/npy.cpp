@@ -1,5 +1,5 @@
-// A .npy file is the magic "\x93NUMPY", a version, the length of a Python dict literal, the literal with the keys descr,
-// fortran_order and shape, and the raw array. The literal is read by looking for those three keys, no more.
+// A .npy file is the magic "\x93NUMPY", a version, the length of a Python dict literal, the literal with the keys
+// descr, fortran_order and shape, and the raw array. The literal is read by looking for those three keys, no more.
 #include "data/npy.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,8 @@ Shape parse_shape(std::string_view text, std::string_view doing) {
   while (true) {
     while (!text.empty() && (text.front() == ' ' || text.front() == ',')) text.remove_prefix(1);
     if (text.empty()) break;
-    if (shape.size() == kMostAxes) fail(doing, fmt::format("at most {} axes in the NumPy shape", kMostAxes), "more", "");
+    if (shape.size() == kMostAxes)
+      fail(doing, fmt::format("at most {} axes in the NumPy shape", kMostAxes), "more", "");
     std::int64_t extent = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), extent);
     if (result.ec != std::errc() || extent < 0) fail(doing, "whole numbers in the NumPy shape", std::string(text), "");
@@ -69,21 +70,24 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   const bool wide = byte(6) >= 2;  // version 2 and 3 have a four-byte length
   if (byte(6) < 1 || byte(6) > 3 || (wide && bytes.size() < 12)) fail(doing, ".npy version 1, 2 or 3", "another", "");
   const std::size_t start = wide ? 12 : 10;
-  const std::size_t length =
-      byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
-  if (length > kLongestHeader) fail(doing, fmt::format("a NumPy header of at most {} bytes", kLongestHeader), std::to_string(length));
+  const std::size_t length = byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
+  if (length > kLongestHeader)
+    fail(doing, fmt::format("a NumPy header of at most {} bytes", kLongestHeader), std::to_string(length));
   if (length > bytes.size() - start) fail(doing, "a whole NumPy header", "a truncated file", "copy the file again");
   std::string_view dict = bytes.substr(start, length);
   while (!dict.empty() && (dict.back() == ' ' || dict.back() == '\n')) dict.remove_suffix(1);
-  if (!dict.starts_with('{') || !dict.ends_with('}')) fail(doing, "a dict in braces as NumPy header", "other text", "copy the file again");
+  if (!dict.starts_with('{') || !dict.ends_with('}'))
+    fail(doing, "a dict in braces as NumPy header", "other text", "copy the file again");
   Header header;
   const std::string_view descr = value_after(dict, "descr", doing);
   const auto quote = descr.size() > 1 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
-  if (quote == std::string_view::npos) fail(doing, "one plain number type", "a structured NumPy array", "save each field alone");
+  if (quote == std::string_view::npos)
+    fail(doing, "one plain number type", "a structured NumPy array", "save each field alone");
   header.descr = std::string(descr.substr(1, quote - 1));
   const std::string_view order = value_after(dict, "fortran_order", doing);
   header.fortran = order.starts_with("True");
-  if (!header.fortran && !order.starts_with("False")) fail(doing, "True or False for 'fortran_order'", fmt::format("'{}'", order.substr(0, 20)), "");
+  if (!header.fortran && !order.starts_with("False"))
+    fail(doing, "True or False for 'fortran_order'", fmt::format("'{}'", order.substr(0, 20)), "");
   header.shape = parse_shape(value_after(dict, "shape", doing), doing);
   header.data_offset = start + length;
   return header;
@@ -95,7 +99,8 @@ std::size_t checked_count(const Shape& shape, std::string_view doing) {
   bool empty = false;
   for (const std::int64_t extent : shape) {
     const auto e = static_cast<std::size_t>(std::max<std::int64_t>(1, extent));
-    if (count > std::numeric_limits<std::size_t>::max() / 32 / e) fail(doing, "a shape that fits in memory", shape_text(shape), "");
+    if (count > std::numeric_limits<std::size_t>::max() / 32 / e)
+      fail(doing, "a shape that fits in memory", shape_text(shape), "");
     count *= e;
     empty = empty || extent == 0;
   }
@@ -109,10 +114,12 @@ struct Type {
 };
 
 constexpr Type kTypes[] = {
-    {"<f4", 4, strided_copy<float>},         {"<f8", 8, strided_copy<double>},        {"<i2", 2, strided_copy<std::int16_t>},
-    {"<i4", 4, strided_copy<std::int32_t>},  {"<i8", 8, strided_copy<std::int64_t>},  {"<u2", 2, strided_copy<std::uint16_t>},
-    {"<u4", 4, strided_copy<std::uint32_t>}, {"<u8", 8, strided_copy<std::uint64_t>}, {"|u1", 1, strided_copy<std::uint8_t>},
-    {"|i1", 1, strided_copy<std::int8_t>},   {"|b1", 1, strided_copy<std::uint8_t>},
+    {"<f4", 4, strided_copy<float>},         {"<f8", 8, strided_copy<double>},
+    {"<i2", 2, strided_copy<std::int16_t>},  {"<i4", 4, strided_copy<std::int32_t>},
+    {"<i8", 8, strided_copy<std::int64_t>},  {"<u2", 2, strided_copy<std::uint16_t>},
+    {"<u4", 4, strided_copy<std::uint32_t>}, {"<u8", 8, strided_copy<std::uint64_t>},
+    {"|u1", 1, strided_copy<std::uint8_t>},  {"|i1", 1, strided_copy<std::int8_t>},
+    {"|b1", 1, strided_copy<std::uint8_t>},
 };
 
 const Type& type_of(const Header& header, std::string_view doing) {
@@ -165,13 +172,14 @@ std::unique_ptr<zip_t, ZipCloser> open_zip(const std::filesystem::path& path, co
   std::unique_ptr<zip_t, ZipCloser> archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
   if (!archive) {
     file_bytes(path, doing);
-    fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one", "save it with numpy.savez");
+    fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one",
+         "save it with numpy.savez");
   }
   return archive;
 }
 
-// The bytes of one .npy file in an archive. The sizes a zip states are not trusted with memory: the array's own header is read first and says
-// how many bytes may follow, and memory grows with the bytes that do.
+// The bytes of one .npy file in an archive. The sizes a zip states are not trusted with memory: the array's own header
+// is read first and says how many bytes may follow, and memory grows with the bytes that do.
 std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& doing) {
   const std::unique_ptr<zip_file_t, ZipCloser> file(zip_fopen_index(archive, index, 0));
   if (!file) fail(doing, "a readable zip entry", "a damaged or encrypted one", "save it with numpy.savez");
@@ -186,7 +194,8 @@ std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& do
       const Header header = parse_header(bytes, doing);
       expected = header.data_offset + checked_count(header.shape, doing) * type_of(header, doing).size;
     }
-    if (expected != 0 && bytes.size() > expected) fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
+    if (expected != 0 && bytes.size() > expected)
+      fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
   } while (got > 0);
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size != bytes.size()) {
@@ -255,8 +264,8 @@ NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key)
 }
 
 void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {
-  std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}", fmt::join(shape, ", "),
-                                 shape.size() == 1 ? "," : "");
+  std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // The header ends with a newline, and the data starts at a multiple of 64 bytes.
   dict.append(63 - (10 + dict.size()) % 64, ' ').push_back('\n');
   std::string bytes(kMagic);

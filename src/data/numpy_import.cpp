@@ -40,7 +40,8 @@ Field to_field(NumpyArray array, ChannelAxis axis, const std::string& doing) {
     fail(doing, fmt::format("an array of at least {} axes, samples first", least), shape_text(array.shape),
          "see --channels in 'lano import --help'");
   }
-  if (element_count(array.shape) == 0) fail(doing, "an array with values", shape_text(array.shape), "import it without that array");
+  if (element_count(array.shape) == 0)
+    fail(doing, "an array with values", shape_text(array.shape), "import it without that array");
   Field field;
   field.samples = array.shape.front();
   if (axis == ChannelAxis::none) {
@@ -55,7 +56,8 @@ Field to_field(NumpyArray array, ChannelAxis axis, const std::string& doing) {
   }
   constexpr std::int64_t kMostChannels = 4096;  // each gets a name
   if (field.channels > kMostChannels) {
-    fail(doing, fmt::format("at most {} channels", kMostChannels), shape_text(array.shape), "see --channels in 'lano import --help'");
+    fail(doing, fmt::format("at most {} channels", kMostChannels), shape_text(array.shape),
+         "see --channels in 'lano import --help'");
   }
   if (axis != ChannelAxis::first) {
     field.values = std::move(array.values);
@@ -111,7 +113,8 @@ Field read_coords(const std::filesystem::path& archive, const std::string& name,
 
 Group read_group(const NumpyImport& options, const std::filesystem::path& archive, bool test) {
   Group group;
-  group.origin = archive.empty() ? std::filesystem::path(options.output).filename().string() : archive.filename().string();
+  group.origin =
+      archive.empty() ? std::filesystem::path(options.output).filename().string() : archive.filename().string();
   group.test = test;
   const std::string doing = fmt::format("importing '{}'", group.origin);
   group.output = to_field(read_named(archive, options.output), options.channels, doing);
@@ -175,7 +178,8 @@ std::pair<std::vector<Selected>, std::vector<Selected>> select(const NumpyImport
   if (options.test_files.empty()) {
     const auto available = static_cast<std::int64_t>(train.size());
     const std::int64_t wanted = options.test_count.value_or(std::llround(0.1 * static_cast<double>(available)));
-    if (wanted < 0 || wanted > available) fail_usage(doing, fmt::format("at most {} test samples", available), std::to_string(wanted));
+    if (wanted < 0 || wanted > available)
+      fail_usage(doing, fmt::format("at most {} test samples", available), std::to_string(wanted));
     test.assign(train.end() - wanted, train.end());
     train.resize(static_cast<std::size_t>(available - wanted));
   }
@@ -202,9 +206,10 @@ std::vector<Group> read_groups(const NumpyImport& options) {
   if (groups.empty()) {
     const auto nameless = [](const std::string& name) { return !name.empty() && !parse_array_name(name); };
     if (nameless(options.output) || nameless(options.input) || nameless(options.coords)) {
-      fail_usage("importing arrays", "--train or --test with files, or FILE.npy or FILE:KEY in --input, --output and --coords",
-                 fmt::format("--output {}{}{}", options.output, options.input.empty() ? "" : " --input ", options.input),
-                 "see 'lano import --help'");
+      fail_usage(
+          "importing arrays", "--train or --test with files, or FILE.npy or FILE:KEY in --input, --output and --coords",
+          fmt::format("--output {}{}{}", options.output, options.input.empty() ? "" : " --input ", options.input),
+          "see 'lano import --help'");
     }
     groups.push_back(read_group(options, "", false));
   }
@@ -240,15 +245,16 @@ std::int64_t import_numpy(const NumpyImport& options, const std::filesystem::pat
   } else if (!first.coords && options.geometry == Geometry::mesh) {
     fail_usage("importing a mesh", "--coords with its curved coordinates", "none");
   }
-  if (first.coords && options.geometry == Geometry::grid && first.coords->channels != static_cast<std::int64_t>(description.shape.size())) {
+  if (first.coords && options.geometry == Geometry::grid &&
+      first.coords->channels != static_cast<std::int64_t>(description.shape.size())) {
     fail_usage("importing a grid", fmt::format("{} coordinates a point, as many as axes", description.shape.size()),
                std::to_string(first.coords->channels), "use --geometry mesh");
   }
   const std::size_t axes = first.coords ? static_cast<std::size_t>(first.coords->channels) : description.shape.size();
   // One set of coordinates serves all samples where every group brings the same single one.
   const bool per_sample = first.coords && std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
-    return group.coords->samples > 1 || group.coords->values != first.coords->values;
-  });
+                            return group.coords->samples > 1 || group.coords->values != first.coords->values;
+                          });
 
   std::vector<float> shared;
   if (!first.coords) {
@@ -257,7 +263,8 @@ std::int64_t import_numpy(const NumpyImport& options, const std::filesystem::pat
       for (std::size_t a = 0; a < axes; ++a) description.box.insert(description.box.end(), {0.0, 1.0});
     }
     if (description.box.size() != 2 * axes) {
-      fail_usage("importing a grid", fmt::format("--box with {} numbers", 2 * axes), std::to_string(description.box.size()));
+      fail_usage("importing a grid", fmt::format("--box with {} numbers", 2 * axes),
+                 std::to_string(description.box.size()));
     }
     shared = grid_coordinates(description.shape, options.grid_points, description.box);
   } else {

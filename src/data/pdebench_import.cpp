@@ -56,7 +56,8 @@ std::filesystem::path only_file(const BenchmarkImport& options) {
   std::error_code error;
   if (options.from.size() != 1 || std::filesystem::is_directory(options.from.front(), error)) {
     fail_usage("importing pdebench", "one HDF5 file in --from",
-               options.from.size() == 1 ? "a folder" : fmt::format("{} paths", options.from.size()), "import each file on its own");
+               options.from.size() == 1 ? "a folder" : fmt::format("{} paths", options.from.size()),
+               "import each file on its own");
   }
   return options.from.front();
 }
@@ -67,7 +68,8 @@ std::int64_t import_pdebench(const BenchmarkImport& options, const std::filesyst
   const std::string doing = "importing pdebench";
   const std::filesystem::path file = only_file(options);
   const std::int64_t stride = options.stride.value_or(1), time_stride = options.time_stride.value_or(1);
-  if (stride < 1 || time_stride < 1) fail_usage(doing, "strides of at least 1", fmt::format("{} and {}", stride, time_stride));
+  if (stride < 1 || time_stride < 1)
+    fail_usage(doing, "strides of at least 1", fmt::format("{} and {}", stride, time_stride));
 
   const std::shared_ptr<const ArraySource> tensor = open_array(file, "tensor");
   const bool steady = Hdf5File::open(file).has("nu");
@@ -100,9 +102,12 @@ std::int64_t import_pdebench(const BenchmarkImport& options, const std::filesyst
   d.output = {{"u", "1"}};
   d.box = grid.box;
   if (!steady) d.time = read_times(file, frames, time_stride);
-  d.generator = nlohmann::json{{"program", "lano import"}, {"sources", {file.filename().string()}}, {"stride", stride},
-                               {"time_stride", time_stride}}
-                    .dump();
+  d.generator = nlohmann::json{
+      {"program", "lano import"},
+      {"sources", {file.filename().string()}},
+      {"stride", stride},
+      {"time_stride",
+       time_stride}}.dump();
 
   const LoadSamples load = [&](std::int64_t first, std::int64_t count) {
     std::vector<AxisRange> space{{first, count, 1}};
@@ -117,7 +122,8 @@ std::int64_t import_pdebench(const BenchmarkImport& options, const std::filesyst
     return block;
   };
   const std::int64_t test = options.test_count.value_or(
-      options.train_count ? std::max<std::int64_t>(0, std::min(available / 10, available - *options.train_count)) : available / 10);
+      options.train_count ? std::max<std::int64_t>(0, std::min(available / 10, available - *options.train_count))
+                          : available / 10);
   const std::int64_t train = options.train_count.value_or(std::max<std::int64_t>(0, available - test));
   expect_samples(doing, "train and test", train + test, available);
   return write_samples(out, d, grid.points, {load, 0, train}, {load, available - test, test},

@@ -9,10 +9,11 @@ constexpr std::size_t kAhead = 4;  // batches waiting at most: memory is bounded
 
 }  // namespace
 
-SampleFeed::SampleFeed(const DatasetReader& reader, std::vector<std::int64_t> ids, Samples samples, const Normaliser& normaliser,
-                       const std::vector<double>& order_box)
+SampleFeed::SampleFeed(const DatasetReader& reader, std::vector<std::int64_t> ids, Samples samples,
+                       const Normaliser& normaliser, const std::vector<double>& order_box)
     : reader_(reader), ids_(std::move(ids)), normaliser_(normaliser), order_box_(order_box) {
-  if (samples.count > 0) whole_ = std::make_shared<SampleSet>(std::move(samples), reader.description(), normaliser, order_box);
+  if (samples.count > 0)
+    whole_ = std::make_shared<SampleSet>(std::move(samples), reader.description(), normaliser, order_box);
 }
 
 SampleFeed::~SampleFeed() { stop(); }
@@ -45,7 +46,8 @@ PreparedBatch SampleFeed::prepare(const std::vector<Item>& items) const {
     local.push_back({found - rows.begin(), item.frame});
   }
   for (std::int64_t& row : rows) row = ids_[static_cast<std::size_t>(row)];
-  return {std::make_shared<SampleSet>(reader_.read(rows), reader_.description(), normaliser_, order_box_), std::move(local)};
+  return {std::make_shared<SampleSet>(reader_.read(rows), reader_.description(), normaliser_, order_box_),
+          std::move(local)};
 }
 
 void SampleFeed::read_ahead() {
@@ -82,13 +84,16 @@ PreparedBatch SampleFeed::next() {
 std::int64_t sample_bytes(const DatasetReader& reader, std::span<const std::int64_t> ids) {
   const SetDescription& d = reader.description();
   const std::int64_t frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size());
-  const std::int64_t values = (reader.shared_coordinates() ? 0 : d.dims()) + d.input_channels() + frames * d.output_channels();
+  const std::int64_t values =
+      (reader.shared_coordinates() ? 0 : d.dims()) + d.input_channels() + frames * d.output_channels();
   std::int64_t points = 0;
-  for (const std::int64_t id : ids) points += reader.counts().empty() ? d.points() : reader.counts()[static_cast<std::size_t>(id)];
+  for (const std::int64_t id : ids)
+    points += reader.counts().empty() ? d.points() : reader.counts()[static_cast<std::size_t>(id)];
   return points * values * static_cast<std::int64_t>(sizeof(float));
 }
 
-void read_in_pieces(const DatasetReader& reader, std::span<const std::int64_t> ids, std::int64_t bytes, const std::function<void(const Samples&)>& see) {
+void read_in_pieces(const DatasetReader& reader, std::span<const std::int64_t> ids, std::int64_t bytes,
+                    const std::function<void(const Samples&)>& see) {
   std::size_t first = 0;
   while (first < ids.size()) {
     std::size_t count = std::min<std::size_t>(8, ids.size() - first);

@@ -1,5 +1,5 @@
-// The training samples as batches, in the order training asks for them: from memory where they fit, else read from the file by a
-// thread of its own, some batches ahead. Both give the same numbers.
+// The training samples as batches, in the order training asks for them: from memory where they fit, else read from the
+// file by a thread of its own, some batches ahead. Both give the same numbers.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,8 @@ struct PreparedBatch {
 
 class SampleFeed {
  public:
-  // ids: the split's samples in the file; item rows count in them. samples: the whole split, or empty (count 0) to read ahead.
+  // ids: the split's samples in the file; item rows count in them. samples: the whole split, or empty (count 0) to read
+  // ahead.
   SampleFeed(const DatasetReader& reader, std::vector<std::int64_t> ids, Samples samples, const Normaliser& normaliser,
              const std::vector<double>& order_box);
   ~SampleFeed();
@@ -60,7 +61,9 @@ inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 20;
 // Bytes that the samples take in memory, roughly: coordinates, input and output as float32, once.
 std::int64_t sample_bytes(const DatasetReader& reader, std::span<const std::int64_t> ids);
 
-// Calls see(samples) for the ids in order, in pieces of about `bytes` at most and of a multiple of 8 samples (at least 8).
-void read_in_pieces(const DatasetReader& reader, std::span<const std::int64_t> ids, std::int64_t bytes, const std::function<void(const Samples&)>& see);
+// Calls see(samples) for the ids in order, in pieces of about `bytes` at most and of a multiple of 8 samples (at least
+// 8).
+void read_in_pieces(const DatasetReader& reader, std::span<const std::int64_t> ids, std::int64_t bytes,
+                    const std::function<void(const Samples&)>& see);
 
 }  // namespace lano

@@ -15,7 +15,8 @@ void check_finite(std::span<const float> values, const char* what, std::int64_t 
   const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return;
   const std::int64_t sample = first + (bad - values.begin()) / (static_cast<std::int64_t>(values.size()) / count);
-  fail("importing samples", fmt::format("finite numbers in the {}", what), fmt::format("{} in sample {} of the file", *bad, sample),
+  fail("importing samples", fmt::format("finite numbers in the {}", what),
+       fmt::format("{} in sample {} of the file", *bad, sample),
        "copy the file again, or choose other samples with --train and --test");
 }
 
@@ -26,8 +27,9 @@ std::int64_t samples_at_once(const ArraySource& source, std::int64_t values_per_
   return std::max<std::int64_t>(1, values / std::max<std::int64_t>(1, values_per_sample));
 }
 
-std::int64_t write_samples(const std::filesystem::path& out, const SetDescription& description, std::span<const float> shared,
-                           const SamplePart& train, const SamplePart& test, std::int64_t at_once, double validation_share) {
+std::int64_t write_samples(const std::filesystem::path& out, const SetDescription& description,
+                           std::span<const float> shared, const SamplePart& train, const SamplePart& test,
+                           std::int64_t at_once, double validation_share) {
   check_finite(shared, "coordinates", 0, 1);
   for (const double time : description.time) {
     if (!std::isfinite(time)) fail("importing samples", "finite times", std::to_string(time), "copy the file again");
@@ -58,11 +60,13 @@ std::int64_t write_samples(const std::filesystem::path& out, const SetDescriptio
 void expect_shape(const ArraySource& source, const Shape& expected) {
   const Shape& found = source.shape();
   bool same = found.size() == expected.size();
-  for (std::size_t a = 0; same && a < expected.size(); ++a) same = expected[a] == found[a] || (expected[a] < 0 && found[a] > 0);
+  for (std::size_t a = 0; same && a < expected.size(); ++a)
+    same = expected[a] == found[a] || (expected[a] < 0 && found[a] > 0);
   if (same) return;
   std::vector<std::string> axes;
   for (const std::int64_t extent : expected) axes.push_back(extent < 0 ? "any" : std::to_string(extent));
-  fail(source.doing(), fmt::format("shape [{}]", fmt::join(axes, ", ")), shape_text(found), "take the file as published");
+  fail(source.doing(), fmt::format("shape [{}]", fmt::join(axes, ", ")), shape_text(found),
+       "take the file as published");
 }
 
 void expect_samples(const std::string& doing, const char* kind, std::int64_t count, std::int64_t available) {

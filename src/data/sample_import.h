@@ -31,8 +31,9 @@ std::int64_t samples_at_once(const ArraySource& source, std::int64_t values_per_
 
 // Writes the training samples and then the test samples; returns their number. Empty `shared` coordinates: each sample
 // brings its own. Nothing is left at `out` after a failure.
-std::int64_t write_samples(const std::filesystem::path& out, const SetDescription& description, std::span<const float> shared,
-                           const SamplePart& train, const SamplePart& test, std::int64_t at_once, double validation_share);
+std::int64_t write_samples(const std::filesystem::path& out, const SetDescription& description,
+                           std::span<const float> shared, const SamplePart& train, const SamplePart& test,
+                           std::int64_t at_once, double validation_share);
 
 // Fails unless the source has this shape; -1 stands for any extent.
 void expect_shape(const ArraySource& source, const Shape& expected);

@@ -19,23 +19,24 @@ struct Item {
 // Some samples, their points one behind the other: P of all together. On meshes of one shape, on clouds of one size, or
 // on clouds of different sizes.
 struct FieldBatch {
-  std::vector<std::int64_t> sizes;    // points of each sample
-  bool packed = false;                // sizes may differ
-  bool shared_coordinates = false;    // one set of coordinates serves all samples
-  std::vector<float> coordinates;     // [P, dx], normalised; shared: [N, dx]
-  std::vector<float> input;           // [P, da], normalised; da may be 0
-  Shape mesh;                         // axes of the grid or mesh, row-major; empty for clouds
-  std::vector<double> spacing;        // physical step of each axis of a uniform grid, else empty
-  std::vector<double> origin;         // physical coordinate of its first point
-  std::vector<double> times;          // of each sample, physical; empty for steady datasets
+  std::vector<std::int64_t> sizes;  // points of each sample
+  bool packed = false;              // sizes may differ
+  bool shared_coordinates = false;  // one set of coordinates serves all samples
+  std::vector<float> coordinates;   // [P, dx], normalised; shared: [N, dx]
+  std::vector<float> input;         // [P, da], normalised; da may be 0
+  Shape mesh;                       // axes of the grid or mesh, row-major; empty for clouds
+  std::vector<double> spacing;      // physical step of each axis of a uniform grid, else empty
+  std::vector<double> origin;       // physical coordinate of its first point
+  std::vector<double> times;        // of each sample, physical; empty for steady datasets
 
   std::int64_t samples() const { return static_cast<std::int64_t>(sizes.size()); }
-  std::int64_t points() const;        // P
+  std::int64_t points() const;  // P
 };
 
 class SampleSet {
  public:
-  // order_box: the box of the Hilbert curve along which the model wants the points of a cloud; empty: in their own order.
+  // order_box: the box of the Hilbert curve along which the model wants the points of a cloud; empty: in their own
+  // order.
   SampleSet(Samples samples, const SetDescription& description, const Normaliser& normaliser,
             const std::vector<double>& order_box);
 
@@ -53,9 +54,9 @@ class SampleSet {
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   std::int64_t size_, frames_, dims_, inputs_, outputs_;
-  std::vector<std::int64_t> first_;     // point of each sample, and the end
+  std::vector<std::int64_t> first_;  // point of each sample, and the end
   bool packed_, shared_;
-  Shape mesh_;                          // empty for point clouds
+  Shape mesh_;  // empty for point clouds
   std::vector<double> spacing_, origin_, time_;
   std::vector<float> coordinates_, input_, output_;  // [1 or S, N, dx], [S, N, da], [S, T, N, du]
 };

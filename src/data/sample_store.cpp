@@ -1,5 +1,5 @@
-// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, check sum (64 bits each, this
-// machine's byte order: the store never travels) and the floats.
+// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, check sum (64 bits
+// each, this machine's byte order: the store never travels) and the floats.
 #include "data/sample_store.h"
 
 #include <fcntl.h>
@@ -33,8 +33,12 @@ std::uint64_t check_sum(std::int64_t sample, std::int64_t attempts, std::span<co
 
 }  // namespace
 
-SampleStore::SampleStore(std::filesystem::path path, const std::string& header, std::int64_t samples, std::int64_t values, bool replace)
-    : path_(std::move(path)), values_(values), places_(static_cast<std::size_t>(samples), -1), attempts_(static_cast<std::size_t>(samples), 0),
+SampleStore::SampleStore(std::filesystem::path path, const std::string& header, std::int64_t samples,
+                         std::int64_t values, bool replace)
+    : path_(std::move(path)),
+      values_(values),
+      places_(static_cast<std::size_t>(samples), -1),
+      attempts_(static_cast<std::size_t>(samples), 0),
       synced_(std::chrono::steady_clock::now()) {
   const std::string doing = fmt::format("opening the side store '{}'", path_.string());
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -49,10 +53,12 @@ SampleStore::SampleStore(std::filesystem::path path, const std::string& header, 
   const bool unfinished_start = found.size() < start.size() && start.starts_with(found);  // new, or killed at once
   if (found != start && !unfinished_start && !replace) {
     ::close(file_);
-    fail(doing, "the samples of this generation", "those of another", "give the same options to go on with it, or --force to begin anew");
+    fail(doing, "the samples of this generation", "those of another",
+         "give the same options to go on with it, or --force to begin anew");
   }
   if (found != start) {
-    if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, start.data(), start.size(), 0) != static_cast<ssize_t>(start.size())) {
+    if (::ftruncate(file_, 0) != 0 ||
+        ::pwrite(file_, start.data(), start.size(), 0) != static_cast<ssize_t>(start.size())) {
       const int error = errno;
       ::close(file_);
       fail(doing, "room to write", errno_text(error));
@@ -65,7 +71,9 @@ SampleStore::SampleStore(std::filesystem::path path, const std::string& header, 
     std::array<std::int64_t, 3> head{};
     if (::pread(file_, head.data(), kHead, end_) != static_cast<ssize_t>(kHead)) break;
     if (head[0] < 0 || head[0] >= samples) break;
-    if (::pread(file_, record.data(), static_cast<std::size_t>(bytes), end_ + static_cast<std::int64_t>(kHead)) != bytes) break;
+    if (::pread(file_, record.data(), static_cast<std::size_t>(bytes), end_ + static_cast<std::int64_t>(kHead)) !=
+        bytes)
+      break;
     if (check_sum(head[0], head[1], record) != static_cast<std::uint64_t>(head[2])) break;
     const auto at = static_cast<std::size_t>(head[0]);
     if (places_[at] < 0) ++found_;
@@ -95,14 +103,18 @@ void SampleStore::sync(bool now) {
 
 void SampleStore::add(std::int64_t sample, std::int64_t attempts, std::span<const float> values) {
   std::vector<char> record(kHead + values.size_bytes());
-  const std::array<std::int64_t, 3> head{sample, attempts, static_cast<std::int64_t>(check_sum(sample, attempts, values))};
+  const std::array<std::int64_t, 3> head{sample, attempts,
+                                         static_cast<std::int64_t>(check_sum(sample, attempts, values))};
   std::memcpy(record.data(), head.data(), kHead);
   if (!values.empty()) std::memcpy(record.data() + kHead, values.data(), values.size_bytes());
   const std::lock_guard lock(mutex_);
   std::size_t done = 0;
   while (done < record.size()) {
-    const ssize_t written = ::pwrite(file_, record.data() + done, record.size() - done, end_ + static_cast<std::int64_t>(done));
-    if (written <= 0) fail(fmt::format("writing '{}'", path_.string()), "room for a sample", errno_text(errno), "finished samples are kept: make room and go on");
+    const ssize_t written =
+        ::pwrite(file_, record.data() + done, record.size() - done, end_ + static_cast<std::int64_t>(done));
+    if (written <= 0)
+      fail(fmt::format("writing '{}'", path_.string()), "room for a sample", errno_text(errno),
+           "finished samples are kept: make room and go on");
     done += static_cast<std::size_t>(written);
   }
   places_[static_cast<std::size_t>(sample)] = end_ + static_cast<std::int64_t>(kHead);
@@ -121,7 +133,8 @@ void SampleStore::read(std::int64_t sample, std::span<float> values) const {
     done += static_cast<std::size_t>(got);
   }
   if (place < 0 || done < values.size_bytes()) {
-    fail(fmt::format("reading '{}'", path_.string()), fmt::format("sample {}", sample), "a store that ends before it", "make the set again");
+    fail(fmt::format("reading '{}'", path_.string()), fmt::format("sample {}", sample), "a store that ends before it",
+         "make the set again");
   }
 }
 

@@ -13,8 +13,9 @@ namespace {
 
 nlohmann::json summary_json(const std::vector<double>& errors) {
   const ErrorSummary s = summarise(errors);
-  return {{"mean", s.mean},     {"deviation", s.deviation}, {"minimum", s.minimum}, {"q25", s.q25},
-          {"median", s.median}, {"q75", s.q75},             {"q95", s.q95},         {"maximum", s.maximum}};
+  return {{"mean", s.mean}, {"deviation", s.deviation}, {"minimum", s.minimum},
+          {"q25", s.q25},   {"median", s.median},       {"q75", s.q75},
+          {"q95", s.q95},   {"maximum", s.maximum}};
 }
 
 }  // namespace
@@ -29,14 +30,15 @@ Evaluation evaluate(Predictor& predictor, const SetDescription& description, con
   evaluation.prediction = predict(predictor, description, samples, steps);
   evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<double> spacing;
-  const bool uniform = description.geometry == Geometry::grid && description.time.empty() &&
-                       samples.on_one_mesh() &&
+  const bool uniform = description.geometry == Geometry::grid && description.time.empty() && samples.on_one_mesh() &&
                        uniform_grid_spacing(description.shape, samples.coordinates, &spacing);
   // The first frame of an autoregressive model is given to it, not predicted.
   evaluation.first_frame = predictor.task() == Task::autoregressive ? 1 : 0;
-  const std::int64_t known = std::min(samples.frames, evaluation.prediction.frames), channels = description.output_channels();
+  const std::int64_t known = std::min(samples.frames, evaluation.prediction.frames),
+                     channels = description.output_channels();
   if (known <= evaluation.first_frame) {
-    fail("evaluating a model", "at least one frame behind the first", std::to_string(samples.frames), "use a longer set");
+    fail("evaluating a model", "at least one frame behind the first", std::to_string(samples.frames),
+         "use a longer set");
   }
   if (!description.time.empty()) evaluation.step_l2.resize(static_cast<std::size_t>(known - evaluation.first_frame));
   for (std::int64_t s = 0; s < samples.count; ++s) {
@@ -50,7 +52,8 @@ Evaluation evaluate(Predictor& predictor, const SetDescription& description, con
     if (uniform) evaluation.relative_h1.push_back(relative_h1(predicted, truth, description.shape, channels, spacing));
     for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
       const auto size = static_cast<std::size_t>(frame);
-      evaluation.step_l2[t] += relative_l2(predicted.subspan(t * size, size), truth.subspan(t * size, size)) / static_cast<double>(samples.count);
+      evaluation.step_l2[t] += relative_l2(predicted.subspan(t * size, size), truth.subspan(t * size, size)) /
+                               static_cast<double>(samples.count);
     }
   }
   return evaluation;
@@ -138,7 +141,8 @@ void write_picked(const std::filesystem::path& path, const Evaluation& e, const 
         output[p * 2 * du + du + c] = predicted[p * du + c];
       }
     }
-    const auto coords = samples.shared_coordinates ? std::span<const float>() : samples.coordinates_of(row, description.dims());
+    const auto coords =
+        samples.shared_coordinates ? std::span<const float>() : samples.coordinates_of(row, description.dims());
     writer->write(static_cast<std::int64_t>(i), coords, samples.input_of(row, description.input_channels()), output);
   }
   writer->commit();

@@ -7,22 +7,22 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "metrics/metrics.h"
 #include "evaluate/prediction.h"
+#include "metrics/metrics.h"
 
 namespace lano {
 
 struct Evaluation {
-  std::vector<std::int64_t> ids;            // samples in the file
+  std::vector<std::int64_t> ids;                            // samples in the file
   std::vector<double> relative_l2, relative_h1, max_error;  // one a sample; H1 empty off uniform grids
-  std::vector<double> step_l2;              // time-dependent sets: mean over samples at each judged frame
-  std::int64_t first_frame = 0;             // the frame step_l2 starts with
+  std::vector<double> step_l2;   // time-dependent sets: mean over samples at each judged frame
+  std::int64_t first_frame = 0;  // the frame step_l2 starts with
   Prediction prediction;
-  double seconds = 0;                       // prediction alone
+  double seconds = 0;  // prediction alone
 };
 
-// Time-dependent sets are judged over all frames a model predicts and the set knows; an autoregressive model steps freely
-// from the first, `steps` times (0: as many as the set has frames).
+// Time-dependent sets are judged over all frames a model predicts and the set knows; an autoregressive model steps
+// freely from the first, `steps` times (0: as many as the set has frames).
 Evaluation evaluate(Predictor& predictor, const SetDescription& description, const Samples& samples,
                     std::int64_t steps = 0);
 
@@ -36,8 +36,8 @@ nlohmann::json to_json(const Evaluation& evaluation);
 // Best, quartiles and worst by relative L2, each once: rows of the evaluation, in rising order of error.
 std::vector<std::size_t> picked_rows(const Evaluation& evaluation);
 
-// The picked samples as a dataset whose output holds truth then prediction (of the last judged frame); a report is drawn
-// from it.
+// The picked samples as a dataset whose output holds truth then prediction (of the last judged frame); a report is
+// drawn from it.
 void write_picked(const std::filesystem::path& path, const Evaluation& evaluation, const Samples& samples,
                   const SetDescription& description);
 

@@ -7,8 +7,8 @@
 namespace lano {
 namespace {
 
-// Samples that go through the network together: enough to keep the cores busy with small ones. Up to this many points the
-// kernels cut the work of a sample as if it were alone, so the company of a sample changes no bit of its answer.
+// Samples that go through the network together: enough to keep the cores busy with small ones. Up to this many points
+// the kernels cut the work of a sample as if it were alone, so the company of a sample changes no bit of its answer.
 constexpr std::int64_t kPointsTogether = 40960, kSamplesTogether = 64;
 
 }  // namespace

@@ -22,8 +22,8 @@ struct Prediction {
   }
 };
 
-// Time-conditional models give every frame of the dataset; autoregressive ones start from the samples' first frame, which
-// is kept as frame 0, and step freely `steps` times (0: as many as the dataset has frames).
+// Time-conditional models give every frame of the dataset; autoregressive ones start from the samples' first frame,
+// which is kept as frame 0, and step freely `steps` times (0: as many as the dataset has frames).
 Prediction predict(Predictor& predictor, const SetDescription& description, const Samples& samples,
                    std::int64_t steps = 0);
 

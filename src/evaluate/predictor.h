@@ -1,5 +1,5 @@
-// A trained operator as everything behind the model file sees it, whichever engine computes: physical fields in, physical
-// fields out. The runtime's Operator is one by OperatorPredictor; models of LibTorch are others.
+// A trained operator as everything behind the model file sees it, whichever engine computes: physical fields in,
+// physical fields out. The runtime's Operator is one by OperatorPredictor; models of LibTorch are others.
 #pragma once
 
 #include <span>

@@ -27,7 +27,9 @@ class Kept {
     const std::lock_guard lock(mutex_);
     std::size_t best = idle_.size();
     for (std::size_t i = 0; i < idle_.size(); ++i) {
-      if (idle_[i].size >= size && idle_[i].size <= size + size / 4 && (best == idle_.size() || idle_[i].size < idle_[best].size)) best = i;
+      if (idle_[i].size >= size && idle_[i].size <= size + size / 4 &&
+          (best == idle_.size() || idle_[i].size < idle_[best].size))
+        best = i;
     }
     if (best == idle_.size()) return {};
     const Piece found = idle_[best];

@@ -9,11 +9,11 @@
 namespace lano::kernels {
 
 struct Dropout {
-  double rate = 0;         // share of the features zeroed; the others grow by 1 / (1 - rate)
-  std::uint64_t seed = 0;  // of the run
-  std::uint64_t step = 0;  // of the optimiser
-  std::uint64_t place = 0; // of the batch's first sample within the step
-  std::uint32_t pass = 0;  // of a roll-out: its step
+  double rate = 0;          // share of the features zeroed; the others grow by 1 / (1 - rate)
+  std::uint64_t seed = 0;   // of the run
+  std::uint64_t step = 0;   // of the optimiser
+  std::uint64_t place = 0;  // of the batch's first sample within the step
+  std::uint32_t pass = 0;   // of a roll-out: its step
 };
 
 enum class Branch { attention, feed_forward };

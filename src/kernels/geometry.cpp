@@ -18,8 +18,8 @@ AxisInterpolation even_interpolation(std::int64_t n, std::int64_t m) {
 // The points of patch i of m on an axis of n points; `layout` where the axis is another than the trained one.
 PatchRange patch(std::int64_t i, std::int64_t m, std::int64_t n, const AxisLayout* layout) {
   if (layout == nullptr) return {i * n / m, ((i + 1) * n + m - 1) / m};
-  // Trained points floor(i n0/m) .. ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond
-  // the trained axis belongs to the end patches.
+  // Trained points floor(i n0/m) .. ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies
+  // beyond the trained axis belongs to the end patches.
   const std::int64_t n0 = layout->trained;
   const double low = i == 0 ? -1e300 : static_cast<double>(i * n0 / m) - 0.5;
   const double high = i + 1 == m ? 1e300 : static_cast<double>(((i + 1) * n0 + m - 1) / m) - 0.5;
@@ -55,7 +55,8 @@ AxisTable inverted(const AxisTable& table, std::int64_t others) {
   return back;
 }
 
-// Calls see(corner, weight) for the corners of the cell around index `lead` of all axes but the last, in floats of vector.
+// Calls see(corner, weight) for the corners of the cell around index `lead` of all axes but the last, in floats of
+// vector.
 template <class See>
 void leading_corners(std::span<const AxisInterpolation> axes, std::int64_t lead, See&& see) {
   const std::size_t leading = axes.size() - 1;
@@ -78,7 +79,8 @@ AxisTable stencil_table(const StencilAxis& axis) {
   AxisTable table;
   for (std::int64_t i = 0; i < axis.points; ++i) {
     const StencilAxis::Entries found = axis.at(static_cast<double>(i));
-    table.entries.insert(table.entries.end(), found.entries.begin(), found.entries.begin() + static_cast<std::ptrdiff_t>(found.count));
+    table.entries.insert(table.entries.end(), found.entries.begin(),
+                         found.entries.begin() + static_cast<std::ptrdiff_t>(found.count));
     table.first.push_back(static_cast<std::int32_t>(table.entries.size()));
   }
   return table;
@@ -92,8 +94,8 @@ AxisInterpolation::Between AxisInterpolation::at(double i) const {
   return {low, std::min(low + 1, extent - 1), static_cast<float>(t - static_cast<double>(low))};
 }
 
-// On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the zero padding of
-// the training began; beyond the ends the end point is read.
+// On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
+// zero padding of the training began; beyond the ends the end point is read.
 StencilAxis::Entries StencilAxis::at(double i) const {
   const auto side = std::ceil(layout.reach - 1e-3);
   const auto fade = [&](std::int64_t j) {
@@ -109,15 +111,18 @@ StencilAxis::Entries StencilAxis::at(double i) const {
     for (std::int64_t k = 0; k < 2; ++k) {
       const double weight = (k == 0 ? 1 - share : share) * fade(low + k);
       if (weight == 0) continue;
-      found.entries[found.count++] = {static_cast<std::int32_t>(std::clamp<std::int64_t>(low + k, 0, points - 1)), tap, static_cast<float>(weight)};
+      found.entries[found.count++] = {static_cast<std::int32_t>(std::clamp<std::int64_t>(low + k, 0, points - 1)), tap,
+                                      static_cast<float>(weight)};
     }
   }
   return found;
 }
 
-Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained, const std::vector<std::int64_t>& used,
-                       std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes, bool training) {
-  if (points > (std::int64_t{1} << 28)) fail("arranging the points of a sample", "at most 2^28", std::to_string(points));
+Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
+                       const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
+                       const std::vector<AxisLayout>& axes, bool training) {
+  if (points > (std::int64_t{1} << 28))
+    fail("arranging the points of a sample", "at most 2^28", std::to_string(points));
   Geometry g;
   g.points = points;
   g.agents = element_count(used);
@@ -152,14 +157,16 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
   if (config.dwc) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
     bool whole = true;
-    for (const AxisLayout& axis : axes) whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+    for (const AxisLayout& axis : axes)
+      whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
     for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) {
       const StencilAxis& axis = g.stencil.emplace_back(StencilAxis{axes[a], g.stencil_shape[a], whole});
       std::size_t most = axis.at(0).entries.size();
       if (training || g.stencil_shape.size() > 1) {
         AxisTable taps = stencil_table(axis);
         if (training) g.taps_back.push_back(inverted(taps, axis.points));
-        for (std::int64_t i = 0; training && i < axis.points; ++i) most = std::max(most, g.taps_back.back().of(i).size());
+        for (std::int64_t i = 0; training && i < axis.points; ++i)
+          most = std::max(most, g.taps_back.back().of(i).size());
         if (g.stencil_shape.size() > 1) g.taps.push_back(std::move(taps));
       }
       g.most_taps *= static_cast<std::int64_t>(most);
@@ -168,7 +175,8 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
   return g;
 }
 
-void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count, float* row, float* out) {
+void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count,
+                 float* row, float* out) {
   const AxisInterpolation& last = axes.back();
   std::int64_t known = -1;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -201,8 +209,8 @@ float interpolate_at(std::span<const AxisInterpolation> axes, const float* vecto
   return sum;
 }
 
-void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first, std::int64_t count, float* row,
-                      float* gradient) {
+void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first,
+                      std::int64_t count, float* row, float* gradient) {
   const AxisInterpolation& last = axes.back();
   const std::int64_t n = last.count;
   for (std::int64_t i = 0; i < count;) {

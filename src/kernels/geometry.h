@@ -1,6 +1,7 @@
-// What the blocks need to know of the points of one sample: which points each agent pools, how the bias vectors reach the
-// points, and which neighbours the stencil reads with which weight. All are products over axes, and what a line of points (the order of a
-// cloud) asks for is computed when it is read, so prediction keeps no table as long as the points.
+// What the blocks need to know of the points of one sample: which points each agent pools, how the bias vectors reach
+// the points, and which neighbours the stencil reads with which weight. All are products over axes, and what a line of
+// points (the order of a cloud) asks for is computed when it is read, so prediction keeps no table as long as the
+// points.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@
 
 namespace lano::kernels {
 
-// Along one axis, target i reads `other` with `weight`, at tap `tap` (stencil) or bin (pooling): entries first[i] .. first[i+1]-1.
+// Along one axis, target i reads `other` with `weight`, at tap `tap` (stencil) or bin (pooling): entries first[i] ..
+// first[i+1]-1.
 struct AxisTable {
   struct Entry {
     std::int32_t other = 0, tap = 0;
@@ -26,7 +28,8 @@ struct AxisTable {
   }
 };
 
-// Along one axis: value i is (1 - share) vector[low] + share vector[high]; index i lies at first + i step of the vector.
+// Along one axis: value i is (1 - share) vector[low] + share vector[high]; index i lies at first + i step of the
+// vector.
 struct AxisInterpolation {
   struct Between {
     std::int64_t low = 0, high = 0;
@@ -38,7 +41,8 @@ struct AxisInterpolation {
   Between at(double i) const;  // any i: indices between two, and beyond the ends, where the vector is constant
 };
 
-// The three taps of the stencil along one axis: at -reach, 0, +reach of a point, shared linearly by the two points beside.
+// The three taps of the stencil along one axis: at -reach, 0, +reach of a point, shared linearly by the two points
+// beside.
 struct StencilAxis {
   struct Entries {
     std::array<AxisTable::Entry, 6> entries;
@@ -48,8 +52,8 @@ struct StencilAxis {
   };
   AxisLayout layout;
   std::int64_t points = 1;
-  bool whole = true;            // all axes reach whole points, nothing is shared
-  Entries at(double i) const;   // of a point at index i, which may lie between two
+  bool whole = true;           // all axes reach whole points, nothing is shared
+  Entries at(double i) const;  // of a point at index i, which may lie between two
 };
 
 struct PatchRange {
@@ -58,29 +62,32 @@ struct PatchRange {
 
 struct Geometry {
   std::int64_t points = 0, agents = 0, trained_agents = 0;
-  Shape pool_shape;                                // points of each axis of the pooling: the mesh, or {points}
-  std::vector<std::vector<PatchRange>> patches;    // of each axis: the points each patch averages
-  std::vector<AxisTable> patches_of;               // of each axis: for a point its patches, with 1 / their sizes; training only
-  std::vector<AxisInterpolation> at_points;        // from the trained patches to the points, each axis of pool_shape
-  std::vector<AxisInterpolation> at_agents;        // from the trained patches to those used; empty where they are the same
-  Shape stencil_shape;                             // points of each axis of the stencil; empty without stencil
-  std::vector<StencilAxis> stencil;                // of each axis: for an output point the points read
-  std::vector<AxisTable> taps;                     // the same as tables, where there are several axes
-  std::vector<AxisTable> taps_back;                // for a point read: the output points, same tap and weight; training only
-  std::int64_t most_taps = 1;                      // entries of a point at most, in either direction
+  Shape pool_shape;                              // points of each axis of the pooling: the mesh, or {points}
+  std::vector<std::vector<PatchRange>> patches;  // of each axis: the points each patch averages
+  std::vector<AxisTable> patches_of;  // of each axis: for a point its patches, with 1 / their sizes; training only
+  std::vector<AxisInterpolation> at_points;  // from the trained patches to the points, each axis of pool_shape
+  std::vector<AxisInterpolation> at_agents;  // from the trained patches to those used; empty where they are the same
+  Shape stencil_shape;                       // points of each axis of the stencil; empty without stencil
+  std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
+  std::vector<AxisTable> taps;               // the same as tables, where there are several axes
+  std::vector<AxisTable> taps_back;          // for a point read: the output points, same tap and weight; training only
+  std::int64_t most_taps = 1;                // entries of a point at most, in either direction
 };
 
-// used: the patches asked for at run time; axes: of the mesh, or of the order of this cloud; training: with the tables of the backward pass.
-Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained, const std::vector<std::int64_t>& used,
-                       std::int64_t points, const Shape& mesh, const std::vector<AxisLayout>& axes, bool training = true);
+// used: the patches asked for at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
+// of the backward pass.
+Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
+                       const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
+                       const std::vector<AxisLayout>& axes, bool training = true);
 
-// vector [product of extents] read multilinearly at the indices first .. first + count - 1 of the axes' product; `row` is
-// room for the extent of the last axis.
-void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count, float* row, float* out);
+// vector [product of extents] read multilinearly at the indices first .. first + count - 1 of the axes' product; `row`
+// is room for the extent of the last axis.
+void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count,
+                 float* row, float* out);
 // One value, at an index of each axis that may lie between two.
 float interpolate_at(std::span<const AxisInterpolation> axes, const float* vector, std::span<const double> index);
 // The transpose: gradient grows by slopes[i] times the weights of index first + i.
-void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first, std::int64_t count, float* row,
-                      float* gradient);
+void interpolate_back(std::span<const AxisInterpolation> axes, const float* slopes, std::int64_t first,
+                      std::int64_t count, float* row, float* gradient);
 
 }  // namespace lano::kernels

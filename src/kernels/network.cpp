@@ -1,8 +1,10 @@
 // Forward: for each block three rounds over the points, a barrier between them.
 //   pool       each agent averages LN(f) over its patch; A = mean Wq
-//   gather     a tile of points: LN(f) -> K, V; running softmax over points into Y, unit by unit; then the units are joined
-//   scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN, feed-forward, residual
-// Prediction stores f, and V where there is a stencil: 2C floats a point, or C. Features and answers pass through tile by tile.
+//   gather     a tile of points: LN(f) -> K, V; running softmax over points into Y, unit by unit; then the units are
+//   joined scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN,
+//   feed-forward, residual
+// Prediction stores f, and V where there is a stencil: 2C floats a point, or C. Features and answers pass through tile
+// by tile.
 #include "kernels/network.h"
 
 #include <algorithm>
@@ -34,7 +36,12 @@ AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::in
 class Forward {
  public:
   Forward(const PackedWeights& p, Tape& tape, const PointStream& points, const float* time)
-      : p_(p), w_(p.w), k_(p.k), tape_(tape), points_(points), time_(time),
+      : p_(p),
+        w_(p.w),
+        k_(p.k),
+        tape_(tape),
+        points_(points),
+        time_(time),
         scratch_(p.w, tape, false),
         partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()) {}
 
@@ -75,7 +82,8 @@ class Forward {
         column = s.t;
       }
       for_tiles(unit, sample, [&](const Tile& t) {
-        encode_tile(p_, t.rows, points_.read(t.point, t.rows, s.input), column, first.f + t.point * w_.row, first.stats1 + 2 * t.point, s);
+        encode_tile(p_, t.rows, points_.read(t.point, t.rows, s.input), column, first.f + t.point * w_.row,
+                    first.stats1 + 2 * t.point, s);
       });
     });
   }
@@ -119,17 +127,19 @@ class Forward {
         }
       } else {
         for (Index m = first; m < last; ++m) pool_patch(tape_.samples[at], state, b, m, agents.pooled + m * w_.cp, s);
-        k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0, nullptr, nullptr, nullptr});
+        k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0,
+                 nullptr, nullptr, nullptr});
       }
       for (Index h = 0; h < w_.heads; ++h) {
-        k_.pack({w_.d, tape_.mp, tape_.m, first, last == tape_.m ? tape_.mp : last, agents.a + h * w_.d, 1, w_.cp, factor,
-                 agents.a_ahead + h * w_.d * tape_.mp});
+        k_.pack({w_.d, tape_.mp, tape_.m, first, last == tape_.m ? tape_.mp : last, agents.a + h * w_.d, 1, w_.cp,
+                 factor, agents.a_ahead + h * w_.d * tape_.mp});
       }
     });
   }
 
   // The mean of LN(f) over patch m: runs of points along the last axis.
-  void pool_patch(const Sample& sample, const BlockState& state, const PackedBlock& b, Index m, float* mean, Scratch& s) {
+  void pool_patch(const Sample& sample, const BlockState& state, const PackedBlock& b, Index m, float* mean,
+                  Scratch& s) {
     const Geometry& g = *sample.geometry;
     const std::size_t axes = g.pool_shape.size();
     std::array<PatchRange, 3> box{PatchRange{0, 1}, PatchRange{0, 1}, PatchRange{0, 1}};
@@ -148,7 +158,8 @@ class Forward {
         for (Index k = box[2].begin; k < box[2].end; k += kTile) {
           const Index rows = std::min(kTile, box[2].end - k);
           const Index point = sample.first + (i * extent[1] + j) * extent[2] + k;
-          k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+          k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
+                        b.norm1_shift, s.x, w_.row);
           k_.column_sums(rows, w_.cp, s.x, w_.row, mean);
         }
       }
@@ -169,9 +180,11 @@ class Forward {
       std::fill_n(maxima, w_.heads * mp, -std::numeric_limits<float>::infinity());
       std::fill_n(sums, w_.heads * (1 + w_.d) * mp, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain,
+                      b.norm1_shift, s.x, w_.row);
         const auto linear = [&](const float* matrix, float* to, Index stride) {
-          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
+          k_.gemm(
+              {t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
         };
         float* const v = state.v != nullptr ? state.v + t.point * w_.row : s.z;
         linear(b.v, v, w_.row);
@@ -182,10 +195,12 @@ class Forward {
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
-            k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
-                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
+            k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0,
+                     s.logits, mp, nullptr, 0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1,
+                     nullptr});
             k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
-            k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp, y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
+            k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp,
+                     y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
           }
         }
       });
@@ -246,14 +261,28 @@ class Forward {
       const Geometry& g = *sample.geometry;
       for_tiles(unit, sample, [&](const Tile& t) {
         const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
-        ScatterTile tile{.rows = t.rows, .f = row(state.f, w_.row), .mid = row(state.mid, w_.row), .next = row(state.next, w_.row),
-                         .queries = row(state.q, w_.row), .z = row(state.z, w_.row), .u = row(state.u, w_.wide), .maxima = row(state.maxima, 1),
-                         .inverse = row(state.inverse, 1), .head_stride = state.maxima == nullptr ? 0 : tape_.total, .stats1 = row(state.stats1, 2),
-                         .stats2 = row(state.stats2, 2), .next_stats = row(next_stats, 2), .row2 = bias_rows(p_, b, g, t, s).row2,
-                         .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr, .sample = unit.sample, .block = static_cast<Index>(l), .first = t.first};
+        ScatterTile tile{.rows = t.rows,
+                         .f = row(state.f, w_.row),
+                         .mid = row(state.mid, w_.row),
+                         .next = row(state.next, w_.row),
+                         .queries = row(state.q, w_.row),
+                         .z = row(state.z, w_.row),
+                         .u = row(state.u, w_.wide),
+                         .maxima = row(state.maxima, 1),
+                         .inverse = row(state.inverse, 1),
+                         .head_stride = state.maxima == nullptr ? 0 : tape_.total,
+                         .stats1 = row(state.stats1, 2),
+                         .stats2 = row(state.stats2, 2),
+                         .next_stats = row(next_stats, 2),
+                         .row2 = bias_rows(p_, b, g, t, s).row2,
+                         .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
+                         .sample = unit.sample,
+                         .block = static_cast<Index>(l),
+                         .first = t.first};
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
-        scatter_tile(p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile,
-                     [&](Index r) { return stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
+        scatter_tile(
+            p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile,
+            [&](Index r) { return stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
       });
     });
   }
@@ -262,7 +291,8 @@ class Forward {
     const float* const f = tape_.blocks.back().next;
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       for_tiles(unit, sample, [&](const Tile& t) {
-        points_.write(t.point, t.rows, decode_tile(p_, t.rows, f + t.point * w_.row, tape_.last_stats + 2 * t.point, s), w_.wide);
+        points_.write(t.point, t.rows, decode_tile(p_, t.rows, f + t.point * w_.row, tape_.last_stats + 2 * t.point, s),
+                      w_.wide);
       });
     });
   }
@@ -277,7 +307,11 @@ class Forward {
   Buffer partials_;
 };
 
-enum class Keep { nothing, memory, everything };  // of a pass that predicts, remembers, or records for the backward pass
+enum class Keep {
+  nothing,
+  memory,
+  everything
+};  // of a pass that predicts, remembers, or records for the backward pass
 
 std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> samples, Keep keep) {
   const bool training = keep == Keep::everything, each = keep != Keep::nothing;
@@ -291,7 +325,8 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   tape->m = samples[0].geometry->agents;
   tape->mp = padded(tape->m);
   // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
-  const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp, groups = std::clamp<std::int64_t>((std::int64_t{1} << 26) / block, 8, 64);
+  const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp,
+                     groups = std::clamp<std::int64_t>((std::int64_t{1} << 26) / block, 8, 64);
   tape->partition = divide(tape->points, training ? 240 : 640, groups);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;
@@ -336,7 +371,8 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
       Carver measure;
       carve_agents(measure, w, tape->m, tape->mp, training);
       Carver carver(own(measure.used() * static_cast<std::int64_t>(samples.size())));
-      for (std::size_t i = 0; i < samples.size(); ++i) shared_agents.push_back(carve_agents(carver, w, tape->m, tape->mp, training));
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        shared_agents.push_back(carve_agents(carver, w, tape->m, tape->mp, training));
     }
     s.agents = shared_agents;
     if (each) shared_agents.clear();
@@ -353,7 +389,8 @@ PointStream plain_stream(const Widths& w, const float* input, float* output) {
   return {[&w, input](std::int64_t first, std::int64_t, float*) { return input + first * w.inputs; },
           [&w, output](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
             for (std::int64_t r = 0; r < count; ++r) {
-              std::memcpy(output + (first + r) * w.outputs, rows + r * stride, static_cast<std::size_t>(w.outputs) * sizeof(float));
+              std::memcpy(output + (first + r) * w.outputs, rows + r * stride,
+                          static_cast<std::size_t>(w.outputs) * sizeof(float));
             }
           }};
 }
@@ -369,15 +406,16 @@ void Network::predict(std::span<const Sample> samples, const float* input, const
   predict(samples, plain_stream(packed_->w, input, output), time);
 }
 
-std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time, float* output,
-                                      const Dropout& dropout) const {
+std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time,
+                                      float* output, const Dropout& dropout) const {
   auto tape = make_tape(*packed_, samples, Keep::everything);
   tape->dropout = dropout;
   Forward(*packed_, *tape, plain_stream(packed_->w, input, output), time).run();
   return tape;
 }
 
-std::shared_ptr<const Tape> Network::remember(const Sample& sample, const PointStream& points, const float* time) const {
+std::shared_ptr<const Tape> Network::remember(const Sample& sample, const PointStream& points,
+                                              const float* time) const {
   auto tape = make_tape(*packed_, {&sample, 1}, Keep::memory);
   Forward(*packed_, *tape, points, time).run();
   tape->memory[0] = Buffer();  // f

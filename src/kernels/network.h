@@ -1,6 +1,7 @@
-// A whole LANO on plain memory: encoder, blocks of agent attention and feed-forward, decoder; prediction in little memory, or
-// recording what the backward pass needs. Shapes: P points of all samples together, C width, H heads, D = C/H, M agents.
-// No N x M matrix is ever stored: softmaxes are taken tile by tile with running maxima and sums (docs/kernels.md).
+// A whole LANO on plain memory: encoder, blocks of agent attention and feed-forward, decoder; prediction in little
+// memory, or recording what the backward pass needs. Shapes: P points of all samples together, C width, H heads, D =
+// C/H, M agents. No N x M matrix is ever stored: softmaxes are taken tile by tile with running maxima and sums
+// (docs/kernels.md).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@
 
 namespace lano::kernels {
 
-// The tensors of a block, row-major as in the model file; null where a switch leaves them out. T is a pointer, or a handle.
+// The tensors of a block, row-major as in the model file; null where a switch leaves them out. T is a pointer, or a
+// handle.
 template <class T>
 struct BlockTensors {
   T norm1_gain{};   // [C]
@@ -47,18 +49,19 @@ struct NetworkTensors {
   T encoder2_bias{};  // [C]
   T placeholder{};    // [C]
   std::vector<BlockTensors<T>> blocks;
-  T norm_gain{};      // [C]
-  T norm_shift{};     // [C]
-  T hidden{};         // [C, C], decoder = "mlp"
-  T hidden_bias{};    // [C]
-  T decoder{};        // [outputs, C]
-  T decoder_bias{};   // [outputs]
+  T norm_gain{};     // [C]
+  T norm_shift{};    // [C]
+  T hidden{};        // [C, C], decoder = "mlp"
+  T hidden_bias{};   // [C]
+  T decoder{};       // [outputs, C]
+  T decoder_bias{};  // [outputs]
 };
 
 // f(x of a, x of b) for every tensor, in one fixed order.
 template <class A, class B, class F>
 void for_each_tensor(A& a, B& b, F&& f) {
-  f(a.encoder1, b.encoder1), f(a.encoder1_bias, b.encoder1_bias), f(a.encoder2, b.encoder2), f(a.encoder2_bias, b.encoder2_bias);
+  f(a.encoder1, b.encoder1), f(a.encoder1_bias, b.encoder1_bias), f(a.encoder2, b.encoder2),
+      f(a.encoder2_bias, b.encoder2_bias);
   f(a.placeholder, b.placeholder);
   for (std::size_t l = 0; l < a.blocks.size(); ++l) {
     auto& x = a.blocks[l];
@@ -77,7 +80,7 @@ using Gradients = NetworkTensors<float*>;
 
 struct NetworkShape {
   std::int64_t heads = 1, width = 1, feed_forward = 2, agents = 1;  // H, C, rC, M as trained
-  std::int64_t inputs = 1, outputs = 1, taps = 0;       // taps: 3^axes of the stencil
+  std::int64_t inputs = 1, outputs = 1, taps = 0;                   // taps: 3^axes of the stencil
   Bias bias = Bias::outer;
 };
 
@@ -88,8 +91,8 @@ struct Sample {
   const Geometry* geometry = nullptr;  // all samples of a call have as many agents
 };
 
-// Where a pass reads the features of its points and leaves its answers, tile by tile, from many threads at once, so that neither needs to be
-// held for all points.
+// Where a pass reads the features of its points and leaves its answers, tile by tile, from many threads at once, so
+// that neither needs to be held for all points.
 struct PointStream {
   // Features of `count` points from `first` on, [count, inputs]: a pointer of its own, or `room`, filled.
   std::function<const float*(std::int64_t first, std::int64_t count, float* room)> read;
@@ -97,13 +100,14 @@ struct PointStream {
   std::function<void(std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride)> write;
 };
 
-struct Tape;          // what a recorded forward pass keeps
+struct Tape;  // what a recorded forward pass keeps
 struct PackedWeights;
 
 class Network {
  public:
   // Packs the weights, which may change afterwards. training: also for record and backward.
-  Network(const NetworkShape& shape, const Weights& weights, bool training, const Kernels& kernels = kernels::kernels());
+  Network(const NetworkShape& shape, const Weights& weights, bool training,
+          const Kernels& kernels = kernels::kernels());
   ~Network();
 
   // input [P, inputs]; time [samples, C], added behind the encoder, or null; output [P, outputs].
@@ -112,13 +116,17 @@ class Network {
   // dropout: behind attention and feed-forward of every block, in this pass and the backward pass through its tape.
   std::shared_ptr<Tape> record(std::span<const Sample> samples, const float* input, const float* time, float* output,
                                const Dropout& dropout = {}) const;
-  // What the agents of one sample hold in every block and, where there is a stencil, its values at the points: against this, other points are
-  // decoded. The sample's geometry must live as long. Answers at the points themselves are written where points.write is given.
+  // What the agents of one sample hold in every block and, where there is a stencil, its values at the points: against
+  // this, other points are decoded. The sample's geometry must live as long. Answers at the points themselves are
+  // written where points.write is given.
   std::shared_ptr<const Tape> remember(const Sample& sample, const PointStream& points, const float* time) const;
-  // `count` points; index [count, axes]: where each lies on the axes of the remembered points (along their order for clouds), between two or on one.
-  void recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points, const float* time) const;
+  // `count` points; index [count, axes]: where each lies on the axes of the remembered points (along their order for
+  // clouds), between two or on one.
+  void recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points,
+              const float* time) const;
   // Writes all gradients; dinput [P, inputs] and dtime [samples, C] where they are not null. input as recorded.
-  void backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime) const;
+  void backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput,
+                float* dtime) const;
 
  private:
   std::unique_ptr<PackedWeights> packed_;

@@ -1,7 +1,9 @@
 // Backward: for each block, from the last to the first, three rounds over the points.
-//   scatter    a tile: feed-forward, LN, output projection; then the softmax over agents, recomputed from the saved maxima and
+//   scatter    a tile: feed-forward, LN, output projection; then the softmax over agents, recomputed from the saved
+//   maxima and
 //              sums: dQ, and per unit dY and dA
-//   gather     a tile: transposed stencil and the softmax over points, recomputed from the agents' maxima and sums: dV, dK, dA;
+//   gather     a tile: transposed stencil and the softmax over points, recomputed from the agents' maxima and sums: dV,
+//   dK, dA;
 //              then dQ, dK, dV through their matrices
 //   finish     the agents' gradient goes back to the points of their patches; LN
 // Weight gradients are summed by group of units, groups are added in order.
@@ -19,10 +21,12 @@ using Index = std::int64_t;
 
 // Gradient sums of a group: where each piece lies in its buffer. Vectors come first: they are cleared together.
 struct Slots {
-  Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, column1, column2, bias2, bias3;
+  Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, column1, column2,
+      bias2, bias3;
   Index vectors;  // end of the part to clear
   Index ffn2, ffn1, out, q, k, v;
-  Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias, encoder_bias;  // encoder and decoder, in a round of their own
+  Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias,
+      encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
   Index hidden, decoder, encoder1, encoder2;
   Index size;
@@ -36,7 +40,8 @@ Slots slots_of(const Widths& w, Index mp, Index trained) {
     carver.take(size);
     return at;
   };
-  for (Index* slot : {&s.ffn2_bias, &s.norm2_gain, &s.norm2_shift, &s.out_bias, &s.norm1_gain, &s.norm1_shift}) *slot = take(block, w.cp);
+  for (Index* slot : {&s.ffn2_bias, &s.norm2_gain, &s.norm2_shift, &s.out_bias, &s.norm1_gain, &s.norm1_shift})
+    *slot = take(block, w.cp);
   s.ffn1_bias = take(block, w.rp);
   s.filter = take(block, w.taps * w.cp);
   s.column1 = take(block, mp);
@@ -62,13 +67,25 @@ Slots slots_of(const Widths& w, Index mp, Index trained) {
 
 class Backward {
  public:
-  Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime)
-      : p_(p), w_(p.w), k_(p.k), tape_(tape), input_(input), doutput_(doutput), to_(gradients), dinput_(dinput), dtime_(dtime),
-        trained_(tape.samples[0].geometry->trained_agents), slots_(slots_of(p.w, tape.mp, trained_)),
+  Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput, const Gradients& gradients,
+           float* dinput, float* dtime)
+      : p_(p),
+        w_(p.w),
+        k_(p.k),
+        tape_(tape),
+        input_(input),
+        doutput_(doutput),
+        to_(gradients),
+        dinput_(dinput),
+        dtime_(dtime),
+        trained_(tape.samples[0].geometry->trained_agents),
+        slots_(slots_of(p.w, tape.mp, trained_)),
         scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
-        df_(tape.total * w_.row), dz_(tape.total * w_.row), dx_(tape.total * w_.row),
+        df_(tape.total * w_.row),
+        dz_(tape.total * w_.row),
+        dx_(tape.total * w_.row),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
         dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
 
@@ -93,11 +110,11 @@ class Backward {
 
   // Of a sample: dY packed both ways and delta for the gather round, then dA and the gradient of the patch means.
   struct SampleGradients {
-    float *dy_ahead;  // [H] packed, depth D, columns Mp
-    float *dy_back;   // [H] packed, depth M, columns Dp
-    float *delta;     // [H, Mp]
-    float *da;        // [M, Cp]
-    float *pooled;    // [M, Cp]
+    float* dy_ahead;  // [H] packed, depth D, columns Mp
+    float* dy_back;   // [H] packed, depth M, columns Dp
+    float* delta;     // [H, Mp]
+    float* da;        // [M, Cp]
+    float* pooled;    // [M, Cp]
   };
   SampleGradients carve(Carver& c) const {
     SampleGradients g{};
@@ -125,18 +142,22 @@ class Backward {
       const Group& group = tape_.partition.groups[static_cast<std::size_t>(g)];
       for (Index u = group.first; u < group.last; ++u) {
         const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
-        f(u, unit, tape_.samples[static_cast<std::size_t>(unit.sample)], sums_.data() + g * slots_.size, u == group.first, scratch_.of(thread));
+        f(u, unit, tape_.samples[static_cast<std::size_t>(unit.sample)], sums_.data() + g * slots_.size,
+          u == group.first, scratch_.of(thread));
       }
     });
   }
 
   // sum (or begin) += d^T x: [columns of d, columns of x]
-  void weight_gradient(Index rows, const float* d, Index d_stride, Index outputs, const float* x, Index x_stride, Index columns, float* sum, bool begin) const {
-    k_.gemm({outputs, rows, columns, d, d_stride, true, x, x_stride, sum, columns, begin ? nullptr : sum, columns, nullptr, nullptr, nullptr});
+  void weight_gradient(Index rows, const float* d, Index d_stride, Index outputs, const float* x, Index x_stride,
+                       Index columns, float* sum, bool begin) const {
+    k_.gemm({outputs, rows, columns, d, d_stride, true, x, x_stride, sum, columns, begin ? nullptr : sum, columns,
+             nullptr, nullptr, nullptr});
   }
-  void linear(Index rows, Index depth, Index columns, const float* x, Index x_stride, const float* matrix, float* y, Index y_stride,
-              const float* plus = nullptr) const {
-    k_.gemm({rows, depth, columns, x, x_stride, false, matrix, 0, y, y_stride, plus, y_stride, nullptr, nullptr, nullptr});
+  void linear(Index rows, Index depth, Index columns, const float* x, Index x_stride, const float* matrix, float* y,
+              Index y_stride, const float* plus = nullptr) const {
+    k_.gemm(
+        {rows, depth, columns, x, x_stride, false, matrix, 0, y, y_stride, plus, y_stride, nullptr, nullptr, nullptr});
   }
 
   void decoder() {
@@ -145,13 +166,15 @@ class Backward {
       if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const d = doutput_ + t.point * w_.outputs;
-        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain, p_.norm_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain,
+                      p_.norm_shift, s.x, w_.row);
         for (Index r = 0; r < t.rows; ++r) {
           for (Index o = 0; o < w_.outputs; ++o) sums[slots_.decoder_bias + o] += d[r * w_.outputs + o];
         }
         linear(t.rows, w_.outputs, w_.cp, d, w_.outputs, p_.decoder_back, s.y, w_.row);
         if (p_.hidden != nullptr) {
-          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.t, w_.row, nullptr, 0, nullptr, p_.hidden_bias, nullptr});
+          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.t, w_.row, nullptr, 0, nullptr,
+                   p_.hidden_bias, nullptr});
           k_.gelu_backward(t.rows, w_.cp, s.t, w_.row, s.z, w_.row, s.y, w_.row);
           weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.z, w_.row, w_.cp, sums + slots_.decoder, begin);
           weight_gradient(t.rows, s.y, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.hidden, begin);
@@ -162,8 +185,9 @@ class Backward {
         }
         float* const df = df_.data() + t.point * w_.row;
         std::fill_n(df, t.rows * w_.row, 0.0f);
-        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain,
-                         p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.row, sums + slots_.end_gain, sums + slots_.end_shift);
+        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point,
+                         p_.norm_gain, p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.row, sums + slots_.end_gain,
+                         sums + slots_.end_shift);
         begin = false;
       });
     });
@@ -192,7 +216,8 @@ class Backward {
         // The slope of a branch: df, or what dropout let through of it.
         const auto branch = [&](Branch which) -> const float* {
           if (tape_.dropout.rate == 0) return df;
-          drop_rows(p_, DropoutMask(tape_.dropout, unit.sample, static_cast<Index>(l), which), t.first, t.rows, df, nullptr, s.t, s);
+          drop_rows(p_, DropoutMask(tape_.dropout, unit.sample, static_cast<Index>(l), which), t.first, t.rows, df,
+                    nullptr, s.t, s);
           return s.t;
         };
         // Feed-forward: wide1 = d(before GELU), wide2 = GELU.
@@ -205,7 +230,8 @@ class Backward {
         weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
         k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
         linear(t.rows, w_.r, w_.cp, s.wide1, w_.wide, b.ffn1_back, s.y, w_.row);
-        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row, sums + slots_.norm2_gain, sums + slots_.norm2_shift);
+        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row,
+                         sums + slots_.norm2_gain, sums + slots_.norm2_shift);
         // Output projection.
         d = branch(Branch::attention);
         k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.out_bias);
@@ -229,11 +255,13 @@ class Backward {
                      rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
             linear(count, w_.d, mp, dout, w_.row, agents.y_back + h * w_.d * mp, s.dlogits, mp);
             k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
-                                  state.inverse + h * tape_.total + t.point + r, rows.row2 == nullptr ? nullptr : state.column2, s.drow + r);
+                                  state.inverse + h * tape_.total + t.point + r,
+                                  rows.row2 == nullptr ? nullptr : state.column2, s.drow + r);
             linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dq + r * w_.row + h * w_.d, w_.row);
             weight_gradient(count, dout, w_.row, w_.d, s.logits, mp, mp, head_dy, clear);
             weight_gradient(count, q, w_.row, w_.d, s.dlogits, mp, mp, head_da, clear);
-            if (state.column2 != nullptr) column_gradient(count, s.dlogits, rows.row2 == nullptr ? nullptr : rows.row2 + r, sums + slots_.column2);
+            if (state.column2 != nullptr)
+              column_gradient(count, s.dlogits, rows.row2 == nullptr ? nullptr : rows.row2 + r, sums + slots_.column2);
           }
         }
         if (rows.row2 != nullptr) {
@@ -292,10 +320,13 @@ class Backward {
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
           for (Index r = 0; r < t.rows; ++r) {
-            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter, nullptr, s);
+            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter,
+                                          nullptr, s);
             k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
-            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter, sums + slots_.filter, s);
-            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp, dz_.data() + (t.point + r) * w_.row);
+            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter,
+                                    sums + slots_.filter, s);
+            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp,
+                                dz_.data() + (t.point + r) * w_.row);
           }
         }
         const BiasRows rows = bias_rows(p_, b, geometry, t, s);
@@ -304,11 +335,11 @@ class Backward {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const head_k = keys + r * w_.row + h * w_.d;
-            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
-                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
+            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
+                     0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
             linear(count, w_.d, mp, v + r * w_.row + h * w_.d, w_.row, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
-            k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp, g.delta + h * mp, state.column1,
-                                  s.drow + r);
+            k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp,
+                                  g.delta + h * mp, state.column1, s.drow + r);
             float* const head_dv = dv + r * w_.row + h * w_.d;
             linear(count, m, w_.dp, s.logits, mp, g.dy_back + h * m * w_.dp, head_dv, w_.row, head_dv);
             linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dk + r * w_.row + h * w_.d, w_.row);
@@ -316,8 +347,10 @@ class Backward {
             if (p_.shape.bias == Bias::outer) column_gradient(count, s.dlogits, rows.row1 + r, sums + slots_.column1);
           }
         }
-        if (rows.row1 != nullptr) interpolate_back(geometry.at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias2);
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        if (rows.row1 != nullptr)
+          interpolate_back(geometry.at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias2);
+        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain,
+                      b.norm1_shift, s.x, w_.row);
         weight_gradient(t.rows, dx, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.q, begin);
         weight_gradient(t.rows, dk, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.k, begin);
         weight_gradient(t.rows, dv, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.v, begin);
@@ -346,7 +379,8 @@ class Backward {
           for (Index i = first; i < last; ++i) g.da[i * w_.cp + c] += factor * da[c * mp + i];
         }
       }
-      if (b.latent == nullptr) linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
+      if (b.latent == nullptr)
+        linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
     });
   }
 
@@ -357,9 +391,11 @@ class Backward {
       const SampleGradients g = of_sample(unit.sample);
       for_tiles(unit, sample, [&](const Tile& t) {
         float* const dx = dx_.data() + t.point * w_.row;
-        for (Index r = 0; b.latent == nullptr && r < t.rows; ++r) spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.row);
-        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain, dx, w_.row,
-                         df_.data() + t.point * w_.row, w_.row, sums + slots_.norm1_gain, sums + slots_.norm1_shift);
+        for (Index r = 0; b.latent == nullptr && r < t.rows; ++r)
+          spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.row);
+        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point,
+                         b.norm1_gain, dx, w_.row, df_.data() + t.point * w_.row, w_.row, sums + slots_.norm1_gain,
+                         sums + slots_.norm1_shift);
       });
     });
   }
@@ -373,7 +409,8 @@ class Backward {
         if (axis == 0) {
           k_.add(w_.cp, weight * entry.weight, pooled + at * w_.cp, dx);
         } else {
-          self(self, axis - 1, rest / n, stride * static_cast<Index>(g.patches[axis].size()), at, weight * entry.weight);
+          self(self, axis - 1, rest / n, stride * static_cast<Index>(g.patches[axis].size()), at,
+               weight * entry.weight);
         }
       }
     };
@@ -391,7 +428,8 @@ class Backward {
         for (Index r = 0; r < t.rows; ++r) {
           std::memcpy(s.input + r * w_.ip, input + r * w_.inputs, static_cast<std::size_t>(w_.inputs) * sizeof(float));
         }
-        k_.gemm({t.rows, w_.inputs, w_.ep, input, w_.inputs, false, p_.encoder1, 0, s.wide3, w_.wide, nullptr, 0, nullptr, p_.encoder1_bias, nullptr});
+        k_.gemm({t.rows, w_.inputs, w_.ep, input, w_.inputs, false, p_.encoder1, 0, s.wide3, w_.wide, nullptr, 0,
+                 nullptr, p_.encoder1_bias, nullptr});
         linear(t.rows, w_.c, w_.ep, df, w_.row, p_.encoder2_back, s.wide1, w_.wide);
         k_.gelu_backward(t.rows, w_.ep, s.wide3, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
         weight_gradient(t.rows, df, w_.row, w_.c, s.wide2, w_.wide, w_.ep, sums + slots_.encoder2, begin);
@@ -402,7 +440,8 @@ class Backward {
         if (dinput_ != nullptr) {
           linear(t.rows, w_.e, w_.ip, s.wide1, w_.wide, p_.encoder1_back, s.input, w_.ip);
           for (Index r = 0; r < t.rows; ++r) {
-            std::memcpy(dinput_ + (t.point + r) * w_.inputs, s.input + r * w_.ip, static_cast<std::size_t>(w_.inputs) * sizeof(float));
+            std::memcpy(dinput_ + (t.point + r) * w_.inputs, s.input + r * w_.ip,
+                        static_cast<std::size_t>(w_.inputs) * sizeof(float));
           }
           std::fill_n(s.input, kTile * w_.ip, 0.0f);  // the columns beyond the inputs are zeros again
         }
@@ -417,7 +456,8 @@ class Backward {
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
       float* const to = dtime_ + static_cast<Index>(i) * w_.c;
       std::fill_n(to, w_.c, 0.0f);
-      for (Index u = tape_.partition.first_unit[i]; u < tape_.partition.first_unit[i + 1]; ++u) k_.add(w_.c, 1.0f, dtime_units_.data() + u * w_.cp, to);
+      for (Index u = tape_.partition.first_unit[i]; u < tape_.partition.first_unit[i + 1]; ++u)
+        k_.add(w_.c, 1.0f, dtime_units_.data() + u * w_.cp, to);
     }
   }
 
@@ -434,7 +474,8 @@ class Backward {
     };
     std::vector<Piece> pieces;
     for (const Target& target : targets) {
-      for (Index r = 0; target.to != nullptr && r < target.rows; r += 32) pieces.push_back({&target, r, std::min(r + 32, target.rows)});
+      for (Index r = 0; target.to != nullptr && r < target.rows; r += 32)
+        pieces.push_back({&target, r, std::min(r + 32, target.rows)});
     }
     const auto groups = static_cast<Index>(tape_.partition.groups.size());
     parallel_for(static_cast<Index>(pieces.size()), [&](Index i, int) {
@@ -444,7 +485,8 @@ class Backward {
       const Index size = (piece.last - piece.first) * t.stride;
       for (Index g = 1; g < groups; ++g) k_.add(size, 1.0f, first + g * slots_.size, first);
       for (Index r = piece.first; r < piece.last; ++r) {
-        std::memcpy(t.to + r * t.columns, sums_.data() + t.slot + r * t.stride, static_cast<std::size_t>(t.columns) * sizeof(float));
+        std::memcpy(t.to + r * t.columns, sums_.data() + t.slot + r * t.stride,
+                    static_cast<std::size_t>(t.columns) * sizeof(float));
       }
     });
   }
@@ -454,7 +496,8 @@ class Backward {
     const BlockState& state = tape_.blocks[l];
     const bool biased = p_.shape.bias != Bias::none, outer = p_.shape.bias == Bias::outer;
     const Index square = w_.c * w_.c, m = tape_.m;
-    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)), column1(static_cast<std::size_t>(m)), column2(static_cast<std::size_t>(m));
+    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)), column1(static_cast<std::size_t>(m)),
+        column2(static_cast<std::size_t>(m));
     write({{slots_.q, w_.c, w_.c, w_.cp, to.qkv},
            {slots_.k, w_.c, w_.c, w_.cp, to.qkv + square},
            {slots_.v, w_.c, w_.c, w_.cp, to.qkv + 2 * square},
@@ -506,7 +549,8 @@ class Backward {
         float* const sum = scratch_.of(thread).x;
         for (Index i = 0; i < samples; ++i) {
           const AgentState& agents = state.agents[static_cast<std::size_t>(i)];
-          k_.gemm({rows, m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.row, i == 0 ? nullptr : sum, w_.row, nullptr, nullptr, nullptr});
+          k_.gemm({rows, m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.row,
+                   i == 0 ? nullptr : sum, w_.row, nullptr, nullptr, nullptr});
         }
         for (Index r = 0; r < rows; ++r) k_.add(w_.c, 1.0f, sum + r * w_.row, to.qkv + (first + r) * w_.c);
       });
@@ -514,7 +558,8 @@ class Backward {
   }
 
   void copy_rows(Index rows, const float* from, float* to) const {
-    for (Index r = 0; r < rows; ++r) std::memcpy(to + r * w_.row, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
+    for (Index r = 0; r < rows; ++r)
+      std::memcpy(to + r * w_.row, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
   }
 
   const PackedWeights& p_;
@@ -534,7 +579,8 @@ class Backward {
 
 }  // namespace
 
-void Network::backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput, float* dtime) const {
+void Network::backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput,
+                       float* dtime) const {
   Backward(*packed_, tape, input, doutput, gradients, dinput, dtime).run();
 }
 

@@ -1,4 +1,5 @@
-// The weights of a network as its products want them: matrices in panels, ahead and (for training) transposed, vectors padded.
+// The weights of a network as its products want them: matrices in panels, ahead and (for training) transposed, vectors
+// padded.
 #include <algorithm>
 
 #include "core/lano_sizes.h"
@@ -29,8 +30,8 @@ Widths widths_of(const NetworkShape& s) {
   return w;
 }
 
-// Packs matrices and pads vectors into one buffer. Without memory it only measures; with it, jobs are listed and then all
-// done in parallel.
+// Packs matrices and pads vectors into one buffer. Without memory it only measures; with it, jobs are listed and then
+// all done in parallel.
 class Packer {
  public:
   explicit Packer(float* memory) : carver_(memory) {}
@@ -43,7 +44,9 @@ class Packer {
     return place({rows, padded(columns), columns, 0, padded(columns), matrix, columns, 1, 1.0f, nullptr}, false);
   }
   // The values, and zeros to the pad.
-  float* vector(const float* values, std::int64_t size) { return place({1, padded(size), size, 0, padded(size), values, 0, 1, 1.0f, nullptr}, true); }
+  float* vector(const float* values, std::int64_t size) {
+    return place({1, padded(size), size, 0, padded(size), values, 0, 1, 1.0f, nullptr}, true);
+  }
   // [C, taps] -> [taps, Cp]
   float* filter(const float* values, std::int64_t channels, std::int64_t taps) {
     return place({taps, padded(channels), channels, 0, padded(channels), values, 1, taps, 1.0f, nullptr}, true);
@@ -56,7 +59,8 @@ class Packer {
         return;
       }
       for (std::int64_t r = 0; r < p.depth; ++r) {
-        for (std::int64_t j = 0; j < p.columns; ++j) p.to[r * p.columns + j] = j < p.real ? p.from[r * p.step + j * p.stride] : 0.0f;
+        for (std::int64_t j = 0; j < p.columns; ++j)
+          p.to[r * p.columns + j] = j < p.real ? p.from[r * p.step + j * p.stride] : 0.0f;
       }
     });
   }
@@ -121,7 +125,9 @@ void pack_all(PackedWeights& p, const Weights& from, bool training, Packer& pack
     b.ffn1_bias = packer.vector(t.ffn1_bias, w.r);
     b.ffn2_bias = packer.vector(t.ffn2_bias, w.c);
     b.filter = t.dwc == nullptr ? nullptr : packer.filter(t.dwc, w.c, w.taps);
-    const auto optional = [&](const float* values, std::int64_t size) { return values == nullptr ? nullptr : packer.vector(values, size); };
+    const auto optional = [&](const float* values, std::int64_t size) {
+      return values == nullptr ? nullptr : packer.vector(values, size);
+    };
     b.bias1 = optional(t.bias1, p.shape.agents);
     b.bias2 = optional(t.bias2, p.shape.agents);
     b.bias3 = optional(t.bias3, p.shape.agents);
@@ -149,7 +155,8 @@ NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape) {
 }
 
 Network::Network(const NetworkShape& shape, const Weights& weights, bool training, const Kernels& kernels)
-    : packed_(new PackedWeights{shape, widths_of(shape), kernels, Buffer(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
+    : packed_(new PackedWeights{
+          shape, widths_of(shape), kernels, Buffer(), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}) {
   Packer measure(nullptr);
   pack_all(*packed_, weights, training, measure);
   packed_->memory = Buffer(measure.used());

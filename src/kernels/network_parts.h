@@ -15,8 +15,8 @@ constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head 
 
 struct Widths {
   std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps;  // p: padded; r = rC, e = 2C
-  // Strides of a row of C values, and of rC or 2C: a vector longer, as heads overrun their columns, and because rows a power of
-  // two apart would share few sets of the cache.
+  // Strides of a row of C values, and of rC or 2C: a vector longer, as heads overrun their columns, and because rows a
+  // power of two apart would share few sets of the cache.
   std::int64_t row, wide;
 };
 
@@ -25,9 +25,9 @@ struct PackedBlock {
   const float *q, *k, *v, *out, *ffn1, *ffn2;
   const float *q_back, *k_back, *v_back, *out_back, *ffn1_back, *ffn2_back;
   const float *norm1_gain, *norm1_shift, *norm2_gain, *norm2_shift, *out_bias, *ffn1_bias, *ffn2_bias;
-  const float *filter;                         // [taps, Cp]
+  const float* filter;                         // [taps, Cp]
   const float *bias1, *bias2, *bias3, *bias4;  // as trained
-  const float *latent;
+  const float* latent;
 };
 
 struct PackedWeights {
@@ -37,31 +37,33 @@ struct PackedWeights {
   Buffer memory;
   std::vector<PackedBlock> blocks;
   float* encoder_bias;  // with the placeholder
-  const float *encoder1, *encoder2, *encoder1_bias, *hidden, *hidden_bias, *decoder, *decoder_bias, *norm_gain, *norm_shift;
+  const float *encoder1, *encoder2, *encoder1_bias, *hidden, *hidden_bias, *decoder, *decoder_bias, *norm_gain,
+      *norm_shift;
   const float *encoder1_back, *encoder2_back, *hidden_back, *decoder_back;
 };
 
 // The agents of one sample in one block; [H] pieces, each a head's.
 struct AgentState {
-  float* pooled;    // [M, Cp] mean of LN(f) over the patch
-  float* a;         // [M, Cp] the tokens
-  float* a_ahead;   // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
-  float* a_back;    // [H] packed, depth M, columns Dp, with 1/sqrt(D)
-  float* maxima;    // [H, Mp] of the aggregation
-  float* inverse;   // [H, Mp]
-  float* y;         // [H, D, Mp] what the agents gathered
-  float* y_ahead;   // [H] packed, depth M, columns Dp
-  float* y_back;    // [H] packed, depth D, columns Mp
+  float* pooled;   // [M, Cp] mean of LN(f) over the patch
+  float* a;        // [M, Cp] the tokens
+  float* a_ahead;  // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
+  float* a_back;   // [H] packed, depth M, columns Dp, with 1/sqrt(D)
+  float* maxima;   // [H, Mp] of the aggregation
+  float* inverse;  // [H, Mp]
+  float* y;        // [H, D, Mp] what the agents gathered
+  float* y_ahead;  // [H] packed, depth M, columns Dp
+  float* y_back;   // [H] packed, depth D, columns Mp
 };
 
-// The activations of one block. Prediction keeps f, and v where the stencil reads it: one buffer in, mid and out, the others null.
+// The activations of one block. Prediction keeps f, and v where the stencil reads it: one buffer in, mid and out, the
+// others null.
 struct BlockState {
-  float *f, *mid, *next;     // [P, row]
-  float *q, *k, *v, *z;      // [P, row]; z: what enters the output projection
-  float *u;                  // [P, wide] before the GELU
-  float *stats1, *stats2;    // [P, 2]; stats2 null in prediction
-  float *maxima, *inverse;   // [H, P] of the broadcast
-  float *column1, *column2;  // [Mp] the agents' side of the logit biases, null without
+  float *f, *mid, *next;                 // [P, row]
+  float *q, *k, *v, *z;                  // [P, row]; z: what enters the output projection
+  float* u;                              // [P, wide] before the GELU
+  float *stats1, *stats2;                // [P, 2]; stats2 null in prediction
+  float *maxima, *inverse;               // [H, P] of the broadcast
+  float *column1, *column2;              // [Mp] the agents' side of the logit biases, null without
   float *logit_column1, *logit_column2;  // the same times log2(e)
   std::vector<AgentState> agents;
 };
@@ -79,16 +81,16 @@ struct Tape {
 
 // Tiles of one thread.
 struct Scratch {
-  float *x, *y, *z;             // [kTile, row]
-  float *t;                     // [kTile, row] backward, [row] forward
-  float *wide1, *wide2, *wide3; // [kTile, wide]; wide3 backward only
-  float *logits, *dlogits;      // [kAttentionRows, Mp]; dlogits backward only
-  float *row1, *row2, *drow;    // [kTile]
-  float *line;                  // [trained agents]
-  float *inverse, *maxima;      // [kTile]
-  float *input;                 // [kTile, Ip]
-  float *mask;                  // [Cp] of one point
-  float *f, *stats;             // [kTile, row] and [kTile, 4]: points decoded against a memory
+  float *x, *y, *z;              // [kTile, row]
+  float* t;                      // [kTile, row] backward, [row] forward
+  float *wide1, *wide2, *wide3;  // [kTile, wide]; wide3 backward only
+  float *logits, *dlogits;       // [kAttentionRows, Mp]; dlogits backward only
+  float *row1, *row2, *drow;     // [kTile]
+  float* line;                   // [trained agents]
+  float *inverse, *maxima;       // [kTile]
+  float* input;                  // [kTile, Ip]
+  float* mask;                   // [Cp] of one point
+  float *f, *stats;              // [kTile, row] and [kTile, 4]: points decoded against a memory
   std::vector<const float*> sources, filters;
   std::vector<float*> dfilters;
   std::vector<float> weights;
@@ -104,8 +106,8 @@ struct ScratchPool {
 
 // A tile of a unit, as the loops below see it.
 struct Tile {
-  std::int64_t first, rows;   // within the sample
-  std::int64_t point;         // among P
+  std::int64_t first, rows;  // within the sample
+  std::int64_t point;        // among P
 };
 
 template <class F>
@@ -122,37 +124,41 @@ struct BiasRows {
 BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s);
 
 // Features [rows, inputs] -> f [rows, row] and its statistics; column: the encoder's last bias, with time.
-void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f, float* stats, Scratch& s);
+void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
+                 float* stats, Scratch& s);
 
 // A tile in the last round of a block. Null pointers of the tape's are replaced by scratch.
 struct ScatterTile {
   std::int64_t rows = 0;
-  const float* f = nullptr;          // [rows, row]
+  const float* f = nullptr;  // [rows, row]
   float *mid = nullptr, *next = nullptr;
-  const float* queries = nullptr;    // null: computed from f
+  const float* queries = nullptr;  // null: computed from f
   float *z = nullptr, *u = nullptr;
   float *maxima = nullptr, *inverse = nullptr;  // of head h at h head_stride
   std::int64_t head_stride = 0;
-  const float *stats1 = nullptr;
+  const float* stats1 = nullptr;
   float *stats2 = nullptr, *next_stats = nullptr;
-  const float* row2 = nullptr;       // the points' side of the logit biases
-  const Dropout* dropout = nullptr;  // null: none
+  const float* row2 = nullptr;                    // the points' side of the logit biases
+  const Dropout* dropout = nullptr;               // null: none
   std::int64_t sample = 0, block = 0, first = 0;  // whose mask it is; first: point within the sample
 };
 
-// stencil(r): lists the entries of row r into scratch and returns their number; not asked where the block has no filter.
-void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockState& state, const AgentState& agents, std::int64_t m,
-                  ScatterTile tile, const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s);
+// stencil(r): lists the entries of row r into scratch and returns their number; not asked where the block has no
+// filter.
+void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockState& state, const AgentState& agents,
+                  std::int64_t m, ScatterTile tile, const std::function<std::int64_t(std::int64_t r)>& stencil,
+                  Scratch& s);
 
 // y[r] = plus[r] + mask of point first + r times x[r]; plus may be null, y may be x.
-void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x, const float* plus,
-               float* y, Scratch& s);
+void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x,
+               const float* plus, float* y, Scratch& s);
 
 // LN(f) -> answers in rows of `wide` floats; returns them.
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s);
 
-// Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back: transposed.
-std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,
-                             float* dfilter, Scratch& s);
+// Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back:
+// transposed.
+std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values,
+                             const float* filter, float* dfilter, Scratch& s);
 
 }  // namespace lano::kernels

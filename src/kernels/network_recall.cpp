@@ -1,6 +1,9 @@
-// New points against what the agents of other points hold: a point goes through all blocks by itself, as a tile of the last round does.
-//   f' = f + (softmax(Q A^T + B2) Y + stencil) Wo,  f'' = f' + FFN,  with A, Y and the stencil's values V of the remembered points
-// V is read linearly between them, as a stencil of physical spacing does at other resolutions. Cost O(M C + C^2) a point and block.
+// New points against what the agents of other points hold: a point goes through all blocks by itself, as a tile of the
+// last round does.
+//   f' = f + (softmax(Q A^T + B2) Y + stencil) Wo,  f'' = f' + FFN,  with A, Y and the stencil's values V of the
+//   remembered points
+// V is read linearly between them, as a stencil of physical spacing does at other resolutions. Cost O(M C + C^2) a
+// point and block.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +13,8 @@ namespace lano::kernels {
 namespace {
 
 // Entries of the stencil at an index between the remembered points.
-std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index, const float* values, const float* filter, Scratch& s) {
+std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index, const float* values,
+                        const float* filter, Scratch& s) {
   std::array<StencilAxis::Entries, 3> axes;
   const Shape& shape = g.stencil_shape;
   for (std::size_t a = 0; a < 3; ++a) {  // missing leading axes have one point, read as it is
@@ -38,7 +42,8 @@ std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index,
 
 }  // namespace
 
-void Network::recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points, const float* time) const {
+void Network::recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points,
+                     const float* time) const {
   const PackedWeights& p = *packed_;
   const Widths& w = p.w;
   const Geometry& g = *memory.samples[0].geometry;
@@ -62,12 +67,17 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
       ScatterTile tile{.rows = rows, .f = s.f, .mid = s.f, .next = s.f, .stats1 = stats, .next_stats = stats};
       if (p.shape.bias == Bias::outer) {
         for (std::int64_t r = 0; r < rows; ++r) {
-          s.row2[r] = interpolate_at(g.at_points, b.bias3, {at + r * static_cast<std::int64_t>(axes), g.at_points.size()});
+          s.row2[r] =
+              interpolate_at(g.at_points, b.bias3, {at + r * static_cast<std::int64_t>(axes), g.at_points.size()});
         }
         tile.row2 = s.row2;
       }
-      scatter_tile(p, b, state, state.agents[0], memory.m, tile,
-                   [&](std::int64_t r) { return entries_at(g, w, at + r * static_cast<std::int64_t>(axes), state.v, b.filter, s); }, s);
+      scatter_tile(
+          p, b, state, state.agents[0], memory.m, tile,
+          [&](std::int64_t r) {
+            return entries_at(g, w, at + r * static_cast<std::int64_t>(axes), state.v, b.filter, s);
+          },
+          s);
     }
     points.write(first, rows, decode_tile(p, rows, s.f, stats, s), w.wide);
   });

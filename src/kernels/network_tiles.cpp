@@ -48,8 +48,8 @@ BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geome
   return {s.row1, s.row2};
 }
 
-std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values, const float* filter,
-                             float* dfilter, Scratch& s) {
+std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values,
+                             const float* filter, float* dfilter, Scratch& s) {
   const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
   const Shape& shape = g.stencil_shape;
   std::size_t count = 0;
@@ -78,7 +78,8 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
     for (const auto& x : tables[0].of(i)) {
       for (const auto& y : tables[1].of(j)) {
         for (const auto& z : tables[2].of(k)) {
-          list((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap, x.weight * y.weight * z.weight);
+          list((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap,
+               x.weight * y.weight * z.weight);
         }
       }
     }
@@ -86,17 +87,20 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
   return static_cast<std::int64_t>(count);
 }
 
-void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f, float* stats, Scratch& s) {
+void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
+                 float* stats, Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
-  k.gemm({rows, w.inputs, w.ep, input, w.inputs, false, p.encoder1, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.encoder1_bias, nullptr});
+  k.gemm({rows, w.inputs, w.ep, input, w.inputs, false, p.encoder1, 0, s.wide1, w.wide, nullptr, 0, nullptr,
+          p.encoder1_bias, nullptr});
   k.gelu(rows, w.ep, s.wide1, w.wide, s.wide2, w.wide);
   k.gemm({rows, w.e, w.cp, s.wide2, w.wide, false, p.encoder2, 0, f, w.row, nullptr, 0, nullptr, column, nullptr});
   k.norm_stats(rows, w.c, f, w.row, stats);
 }
 
-void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState& state, const AgentState& agents, std::int64_t m,
-                  ScatterTile t, const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s) {
+void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState& state, const AgentState& agents,
+                  std::int64_t m, ScatterTile t, const std::function<std::int64_t(std::int64_t r)>& stencil,
+                  Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
   const std::int64_t mp = padded(m);
@@ -110,27 +114,29 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   if (t.stats2 == nullptr) t.stats2 = s.stats;
   if (t.maxima == nullptr) t.maxima = s.maxima;
   if (t.inverse == nullptr) t.inverse = s.inverse;
-  for (std::int64_t r = 0; w.c < w.cp && r < t.rows; ++r) std::fill(t.z + r * w.row + w.c, t.z + r * w.row + w.cp, 0.0f);
+  for (std::int64_t r = 0; w.c < w.cp && r < t.rows; ++r)
+    std::fill(t.z + r * w.row + w.c, t.z + r * w.row + w.cp, 0.0f);
   for (std::int64_t h = 0; h < w.heads; ++h) {
     float* const maxima = t.maxima + h * t.head_stride;
     float* const inverse = t.inverse + h * t.head_stride;
     for (std::int64_t r = 0; r < t.rows; r += kAttentionRows) {
       const std::int64_t count = std::min(kAttentionRows, t.rows - r);
-      k.gemm({count, w.d, mp, t.queries + r * w.row + h * w.d, w.row, false, agents.a_ahead + h * w.d * mp, 0, s.logits, mp, nullptr, 0,
-              t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
+      k.gemm({count, w.d, mp, t.queries + r * w.row + h * w.d, w.row, false, agents.a_ahead + h * w.d * mp, 0, s.logits,
+              mp, nullptr, 0, t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
       k.broadcast(count, m, mp, s.logits, maxima + r, inverse + r);
-      k.gemm({count, m, w.dp, s.logits, mp, false, agents.y_ahead + h * m * w.dp, 0, t.z + r * w.row + h * w.d, w.row, nullptr, 0, nullptr, nullptr,
-              inverse + r});
+      k.gemm({count, m, w.dp, s.logits, mp, false, agents.y_ahead + h * m * w.dp, 0, t.z + r * w.row + h * w.d, w.row,
+              nullptr, 0, nullptr, nullptr, inverse + r});
     }
   }
   for (std::int64_t r = 0; b.filter != nullptr && r < t.rows; ++r) {
     k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.cp, t.z + r * w.row);
   }
   // y = x W + bias, dropped where asked for, + plus
-  const auto branch = [&](Branch which, std::int64_t depth, const float* x, std::int64_t x_stride, const float* matrix, const float* bias, const float* plus,
-                          float* y) {
+  const auto branch = [&](Branch which, std::int64_t depth, const float* x, std::int64_t x_stride, const float* matrix,
+                          const float* bias, const float* plus, float* y) {
     const bool drops = t.dropout != nullptr;
-    k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row, nullptr, bias, nullptr});
+    k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row,
+            nullptr, bias, nullptr});
     if (drops) drop_rows(p, DropoutMask(*t.dropout, t.sample, t.block, which), t.first, t.rows, s.y, plus, y, s);
   };
   branch(Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid);
@@ -142,8 +148,8 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
 }
 
-void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x, const float* plus,
-               float* y, Scratch& s) {
+void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x,
+               const float* plus, float* y, Scratch& s) {
   const Widths& w = p.w;  // columns beyond the width stay zero: the mask is zero there
   for (std::int64_t r = 0; r < rows; ++r) {
     mask.row(first + r, w.c, s.mask);
@@ -164,7 +170,8 @@ const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float*
     k.gelu(rows, w.cp, s.y, w.row, s.z, w.row);
     features = s.z;
   }
-  k.gemm({rows, w.c, w.op, features, w.row, false, p.decoder, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.decoder_bias, nullptr});
+  k.gemm({rows, w.c, w.op, features, w.row, false, p.decoder, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.decoder_bias,
+          nullptr});
   return s.wide1;
 }
 

@@ -1,5 +1,5 @@
-// How a batch is divided among threads. The division depends on the sizes only, never on the number of threads, and every sum
-// over points is taken unit by unit in order: that is why results do not depend on the thread count.
+// How a batch is divided among threads. The division depends on the sizes only, never on the number of threads, and
+// every sum over points is taken unit by unit in order: that is why results do not depend on the thread count.
 #pragma once
 
 #include <omp.h>
@@ -14,7 +14,8 @@
 
 namespace lano::kernels {
 
-constexpr std::int64_t kTile = 96;  // points that go through a chain of kernels together: a multiple of all micro-kernel rows
+constexpr std::int64_t kTile =
+    96;  // points that go through a chain of kernels together: a multiple of all micro-kernel rows
 
 // Consecutive points of one sample: the smallest piece of work of a thread.
 struct Unit {
@@ -33,12 +34,12 @@ struct Partition {
   std::vector<std::int64_t> first_unit;  // of each sample; one more at the end
 };
 
-// smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents gather.
-// groups: about so many at most.
+// smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents
+// gather. groups: about so many at most.
 Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t groups = 64);
 
-// While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product with a
-// denormal number takes a hundred times as long as another.
+// While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product
+// with a denormal number takes a hundred times as long as another.
 class FlushDenormals {
  public:
 #if defined(__SSE__)

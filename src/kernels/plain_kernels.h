@@ -1,5 +1,5 @@
-// The reference twin of every tile kernel: ordinary loops over any floating type. In double it judges the others; in float
-// it is the table `plain`, for processors without SSE4 and for LANO_SIMD=plain. Contracts: tile_kernels.h.
+// The reference twin of every tile kernel: ordinary loops over any floating type. In double it judges the others; in
+// float it is the table `plain`, for processors without SSE4 and for LANO_SIMD=plain. Contracts: tile_kernels.h.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,15 @@ namespace lano::kernels::plain {
 using Index = std::int64_t;
 
 template <class T>
-void gemm(Index rows, Index depth, Index columns, const T* a, Index a_stride, bool transposed, const T* b, Index b_stride, T* c,
-          Index c_stride, const T* plus, Index plus_stride, const T* row, const T* column, const T* scale) {
+void gemm(Index rows, Index depth, Index columns, const T* a, Index a_stride, bool transposed, const T* b,
+          Index b_stride, T* c, Index c_stride, const T* plus, Index plus_stride, const T* row, const T* column,
+          const T* scale) {
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; ++j) {
       T sum = plus ? plus[r * plus_stride + j] : T{0};
       if (column) sum += (row ? row[r] : T{1}) * column[j];
-      for (Index k = 0; k < depth; ++k) sum += (transposed ? a[k * a_stride + r] : a[r * a_stride + k]) * b[k * b_stride + j];
+      for (Index k = 0; k < depth; ++k)
+        sum += (transposed ? a[k * a_stride + r] : a[r * a_stride + k]) * b[k * b_stride + j];
       c[r * c_stride + j] = scale ? scale[r] * sum : sum;
     }
   }
@@ -38,7 +40,8 @@ void norm_stats(Index rows, Index width, const T* x, Index x_stride, T* stats) {
 }
 
 template <class T>
-void norm_apply(Index rows, Index columns, const T* x, Index x_stride, const T* stats, const T* gain, const T* shift, T* y, Index y_stride) {
+void norm_apply(Index rows, Index columns, const T* x, Index x_stride, const T* stats, const T* gain, const T* shift,
+                T* y, Index y_stride) {
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; ++j) {
       y[r * y_stride + j] = (x[r * x_stride + j] - stats[2 * r]) * stats[2 * r + 1] * gain[j] + shift[j];
@@ -47,8 +50,8 @@ void norm_apply(Index rows, Index columns, const T* x, Index x_stride, const T* 
 }
 
 template <class T>
-void norm_backward(Index rows, Index width, Index, const T* x, Index x_stride, const T* stats, const T* gain, const T* dy,
-                   Index dy_stride, T* dx, Index dx_stride, T* dgain, T* dshift) {
+void norm_backward(Index rows, Index width, Index, const T* x, Index x_stride, const T* stats, const T* gain,
+                   const T* dy, Index dy_stride, T* dx, Index dx_stride, T* dgain, T* dshift) {
   for (Index r = 0; r < rows; ++r) {
     const T mean = stats[2 * r], rstd = stats[2 * r + 1];
     T sum{0}, along{0};
@@ -161,7 +164,8 @@ void stencil(Index count, const T* const* sources, const T* const* filters, cons
 }
 
 template <class T>
-void stencil_backward(Index count, const T* const* sources, T* const* dfilters, const T* weights, Index columns, const T* dout) {
+void stencil_backward(Index count, const T* const* sources, T* const* dfilters, const T* weights, Index columns,
+                      const T* dout) {
   for (Index e = 0; e < count; ++e) {
     for (Index j = 0; j < columns; ++j) dfilters[e][j] += weights[e] * dout[j] * sources[e][j];
   }

@@ -1,15 +1,14 @@
-// Every tile kernel in Google Highway, compiled once for each instruction set (foreach_target includes this file again and
-// again). What was tried and what it gave is in docs/kernels.md.
+// Every tile kernel in Google Highway, compiled once for each instruction set (foreach_target includes this file again
+// and again). What was tried and what it gave is in docs/kernels.md.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd_kernels.cpp"
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
-#include <hwy/foreach_target.h>  // must come first
+#include "kernels/simd_kernels.h"
 
+#include <hwy/foreach_target.h>  // must come first
 #include <hwy/highway.h>
 
 #include <cmath>
-
-#include "kernels/simd_kernels.h"
 
 #if HWY_TARGET != HWY_SCALAR
 HWY_BEFORE_NAMESPACE();
@@ -38,8 +37,8 @@ Index panel_vectors(Index left) {
   return kWidest;
 }
 
-// R rows of NV vectors of the product, in registers. Four row pointers and two multiples of the stride address up to sixteen
-// rows without a register each.
+// R rows of NV vectors of the product, in registers. Four row pointers and two multiples of the stride address up to
+// sixteen rows without a register each.
 template <int R, int NV, bool kTransposed>
 HWY_INLINE void micro(const Gemm& g, Index row, Index column, const float* HWY_RESTRICT b, Index b_stride) {
   const Index stride = g.a_stride, stride3 = 3 * stride;
@@ -90,7 +89,11 @@ HWY_INLINE void micro(const Gemm& g, Index row, Index column, const float* HWY_R
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const float* const base = r < 4 ? a0 : r < 8 ? a4 : r < 12 ? a8 : a12;
-      const V left = hn::Set(d, kTransposed ? a0[r] : base[r % 4 == 0 ? 0 : r % 4 == 1 ? stride : r % 4 == 2 ? 2 * stride : stride3]);
+      const V left = hn::Set(d, kTransposed ? a0[r]
+                                            : base[r % 4 == 0   ? 0
+                                                   : r % 4 == 1 ? stride
+                                                   : r % 4 == 2 ? 2 * stride
+                                                                : stride3]);
 #pragma GCC unroll 4
       for (int v = 0; v < NV; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
     }
@@ -140,10 +143,18 @@ void gemm_panels(const Gemm& g) {
     const float* b = g.b_stride > 0 ? g.b + column : g.b + column * g.depth;
     const Index stride = g.b_stride > 0 ? g.b_stride : width;
     switch (vectors) {
-      case 1: panel<1, kTransposed>(g, column, b, stride); break;
-      case 2: panel<2, kTransposed>(g, column, b, stride); break;
-      case 3: panel<3, kTransposed>(g, column, b, stride); break;
-      default: panel<4, kTransposed>(g, column, b, stride); break;
+      case 1:
+        panel<1, kTransposed>(g, column, b, stride);
+        break;
+      case 2:
+        panel<2, kTransposed>(g, column, b, stride);
+        break;
+      case 3:
+        panel<3, kTransposed>(g, column, b, stride);
+        break;
+      default:
+        panel<4, kTransposed>(g, column, b, stride);
+        break;
     }
     column += width;
   }
@@ -163,7 +174,8 @@ void pack(const Packing& p) {
     const Index from = std::max(column, p.first), to = std::min(column + width, p.last);
     float* const panel = p.to + column * p.depth;
     if (from < to) {
-      for (Index first = 0; first < p.depth; first += kPad) {  // a cache line of the source at a time, where it runs along k
+      for (Index first = 0; first < p.depth;
+           first += kPad) {  // a cache line of the source at a time, where it runs along k
         const Index last = std::min(first + kPad, p.depth);
         for (Index j = from; j < to; ++j) {
           const float* const source = p.from + j * p.stride;
@@ -176,8 +188,8 @@ void pack(const Packing& p) {
   }
 }
 
-// 2^x for x <= 0 to a rounding or so; below -126 it stays at 2^-126, which is nothing beside a maximum of one. Adding 1.5 2^23
-// leaves the nearest whole number in the low bits, ready to be added to the exponent.
+// 2^x for x <= 0 to a rounding or so; below -126 it stays at 2^-126, which is nothing beside a maximum of one.
+// Adding 1.5 2^23 leaves the nearest whole number in the low bits, ready to be added to the exponent.
 HWY_INLINE V exp2_below(V x) {
   const V y = hn::Max(hn::Set(d, -126.0f), x);
   const V shift = hn::Set(d, 12582912.0f);
@@ -253,8 +265,9 @@ void norm_apply(Index rows, Index columns, const float* x, Index x_stride, const
   }
 }
 
-void norm_backward(Index rows, Index width, Index columns, const float* x, Index x_stride, const float* stats, const float* gain,
-                   const float* dy, Index dy_stride, float* dx, Index dx_stride, float* dgain, float* dshift) {
+void norm_backward(Index rows, Index width, Index columns, const float* x, Index x_stride, const float* stats,
+                   const float* gain, const float* dy, Index dy_stride, float* dx, Index dx_stride, float* dgain,
+                   float* dshift) {
   // gain is zero beyond the width, so what lies there adds nothing to the sums; dy is zero there too.
   const float inverse = 1.0f / static_cast<float>(width);
   for (Index r = 0; r < rows; ++r) {
@@ -276,7 +289,10 @@ void norm_backward(Index rows, Index width, Index columns, const float* x, Index
       float* const to = dx + r * dx_stride + j;
       const V next = hn::MulAdd(rstd, inner, hn::LoadU(d, to));
       // Columns beyond the width stay zero.
-      hn::StoreU(j + kLanes <= width ? next : hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max<Index>(0, width - j))), next), d, to);
+      hn::StoreU(j + kLanes <= width
+                     ? next
+                     : hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(std::max<Index>(0, width - j))), next),
+                 d, to);
     }
   }
 }
@@ -291,7 +307,8 @@ void gelu(Index rows, Index columns, const float* x, Index x_stride, float* y, I
   }
 }
 
-void gelu_backward(Index rows, Index columns, const float* x, Index x_stride, float* y, Index y_stride, float* slope, Index slope_stride) {
+void gelu_backward(Index rows, Index columns, const float* x, Index x_stride, float* y, Index y_stride, float* slope,
+                   Index slope_stride) {
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; j += kLanes) {
       const V v = hn::LoadU(d, x + r * x_stride + j);
@@ -307,7 +324,8 @@ void gelu_backward(Index rows, Index columns, const float* x, Index x_stride, fl
 
 // Several independent chains at once hide the latency of maxima and sums.
 template <int NV>
-HWY_INLINE void aggregate_columns(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
+HWY_INLINE void aggregate_columns(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth,
+                                  float* y) {
   V before[NV], most[NV], factor[NV], sum[NV];
 #pragma GCC unroll 4
   for (int v = 0; v < NV; ++v) most[v] = before[v] = hn::LoadU(d, maxima + v * kLanes);
@@ -346,7 +364,8 @@ HWY_INLINE void aggregate_columns(Index rows, Index columns, float* logits, floa
 void aggregate(Index rows, Index columns, float* logits, float* maxima, float* sums, Index depth, float* y) {
   constexpr Index kStep = 4 * kLanes;
   Index m = 0;
-  for (; m + kStep <= columns; m += kStep) aggregate_columns<4>(rows, columns, logits + m, maxima + m, sums + m, depth, y + m);
+  for (; m + kStep <= columns; m += kStep)
+    aggregate_columns<4>(rows, columns, logits + m, maxima + m, sums + m, depth, y + m);
   for (; m < columns; m += kLanes) aggregate_columns<1>(rows, columns, logits + m, maxima + m, sums + m, depth, y + m);
 }
 
@@ -368,7 +387,8 @@ HWY_INLINE void broadcast_rows(Index agents, Index columns, float* logits, float
   }
 #pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
-    if (whole < agents) most[r] = hn::Max(most[r], hn::IfThenElse(rest, hn::LoadU(d, logits + r * columns + whole), least));
+    if (whole < agents)
+      most[r] = hn::Max(most[r], hn::IfThenElse(rest, hn::LoadU(d, logits + r * columns + whole), least));
     most[r] = hn::MaxOfLanes(d, most[r]);
   }
   for (Index m = 0; m < whole; m += kLanes) {
@@ -417,8 +437,8 @@ void aggregate_backward(Index rows, Index columns, float* logits, float* dp, con
 }
 
 template <int R>
-HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
-                                        const float* column, float* drow) {
+HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logits, float* dp, const float* maxima,
+                                        const float* inverse, const float* column, float* drow) {
   const Index whole = agents / kLanes * kLanes;
   const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
   V most[R], share[R], along[R], sum[R];
@@ -455,22 +475,26 @@ HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logi
   for (int r = 0; r < R; ++r) drow[r] += sum_of(sum[r]);
 }
 
-void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
-                        const float* column, float* drow) {
+void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima,
+                        const float* inverse, const float* column, float* drow) {
   Index r = 0;
   for (; r + 4 <= rows; r += 4) {
-    broadcast_backward_rows<4>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column, drow + r);
+    broadcast_backward_rows<4>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column,
+                               drow + r);
   }
   for (; r < rows; ++r) {
-    broadcast_backward_rows<1>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column, drow + r);
+    broadcast_backward_rows<1>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column,
+                               drow + r);
   }
 }
 
-void stencil(Index count, const float* const* sources, const float* const* filters, const float* weights, Index columns, float* out) {
+void stencil(Index count, const float* const* sources, const float* const* filters, const float* weights, Index columns,
+             float* out) {
   // Four vectors at a time: independent sums hide the latency of the multiply-add.
   Index j = 0;
   for (; j + 4 * kLanes <= columns; j += 4 * kLanes) {
-    V s0 = hn::LoadU(d, out + j), s1 = hn::LoadU(d, out + j + kLanes), s2 = hn::LoadU(d, out + j + 2 * kLanes), s3 = hn::LoadU(d, out + j + 3 * kLanes);
+    V s0 = hn::LoadU(d, out + j), s1 = hn::LoadU(d, out + j + kLanes), s2 = hn::LoadU(d, out + j + 2 * kLanes),
+      s3 = hn::LoadU(d, out + j + 3 * kLanes);
     for (Index e = 0; e < count; ++e) {
       const V w = hn::Set(d, weights[e]);
       const float* const f = filters[e] + j;
@@ -488,13 +512,15 @@ void stencil(Index count, const float* const* sources, const float* const* filte
   for (; j < columns; j += kLanes) {
     V sum = hn::LoadU(d, out + j);
     for (Index e = 0; e < count; ++e) {
-      sum = hn::MulAdd(hn::Mul(hn::Set(d, weights[e]), hn::LoadU(d, filters[e] + j)), hn::LoadU(d, sources[e] + j), sum);
+      sum =
+          hn::MulAdd(hn::Mul(hn::Set(d, weights[e]), hn::LoadU(d, filters[e] + j)), hn::LoadU(d, sources[e] + j), sum);
     }
     hn::StoreU(sum, d, out + j);
   }
 }
 
-void stencil_backward(Index count, const float* const* sources, float* const* dfilters, const float* weights, Index columns, const float* dout) {
+void stencil_backward(Index count, const float* const* sources, float* const* dfilters, const float* weights,
+                      Index columns, const float* dout) {
   for (Index e = 0; e < count; ++e) {
     const V w = hn::Set(d, weights[e]);
     float* const to = dfilters[e];
@@ -516,7 +542,8 @@ void column_sums(Index rows, Index columns, const float* x, Index x_stride, floa
 void add(Index count, float factor, const float* x, float* y) {
   const V f = hn::Set(d, factor);
   Index i = 0;
-  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::MulAdd(f, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+  for (; i + kLanes <= count; i += kLanes)
+    hn::StoreU(hn::MulAdd(f, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
   for (; i < count; ++i) y[i] += factor * x[i];
 }
 
@@ -525,7 +552,8 @@ void adamw(Index count, const AdamwStep& s, float* p, const float* g, float* m, 
   for (; i + kLanes <= count; i += kLanes) {
     const V slope = hn::LoadU(d, g + i);
     const V first = hn::MulAdd(hn::Set(d, s.beta1), hn::LoadU(d, m + i), hn::Mul(hn::Set(d, s.rest1), slope));
-    const V second = hn::MulAdd(hn::Set(d, s.beta2), hn::LoadU(d, v + i), hn::Mul(hn::Mul(hn::Set(d, s.rest2), slope), slope));
+    const V second =
+        hn::MulAdd(hn::Set(d, s.beta2), hn::LoadU(d, v + i), hn::Mul(hn::Mul(hn::Set(d, s.rest2), slope), slope));
     hn::StoreU(first, d, m + i);
     hn::StoreU(second, d, v + i);
     const V below = hn::MulAdd(hn::Sqrt(second), hn::Set(d, s.root), hn::Set(d, s.epsilon));
@@ -563,8 +591,9 @@ double square_sum(Index count, const float* x, const float* y) {
 }
 
 Kernels table(std::string_view name) {
-  return {name,      gemm,   pack,    norm_stats,       norm_apply,  norm_backward, gelu, gelu_backward, aggregate, broadcast, aggregate_backward,
-          broadcast_backward, stencil, stencil_backward, column_sums, add,          adamw, square_sum};
+  return {name,          gemm,      pack,      norm_stats,         norm_apply,         norm_backward, gelu,
+          gelu_backward, aggregate, broadcast, aggregate_backward, broadcast_backward, stencil,       stencil_backward,
+          column_sums,   add,       adamw,     square_sum};
 }
 
 }  // namespace lano::kernels::HWY_NAMESPACE

@@ -14,8 +14,9 @@ constexpr Simd kAll[] = {Simd::plain, Simd::sse4, Simd::avx2, Simd::avx512};
 
 void plain_gemm(const Gemm& g) {
   // Packed and strided rows are the same to this twin: one panel as wide as the matrix.
-  plain::gemm<float>(g.rows, g.depth, g.columns, g.a, g.a_stride, g.transposed, g.b, g.b_stride > 0 ? g.b_stride : g.columns, g.c,
-                     g.c_stride, g.plus, g.plus_stride, g.row, g.column, g.scale);
+  plain::gemm<float>(g.rows, g.depth, g.columns, g.a, g.a_stride, g.transposed, g.b,
+                     g.b_stride > 0 ? g.b_stride : g.columns, g.c, g.c_stride, g.plus, g.plus_stride, g.row, g.column,
+                     g.scale);
 }
 
 void plain_pack(const Packing& p) {
@@ -27,10 +28,24 @@ void plain_pack(const Packing& p) {
 }
 
 Kernels plain_table() {
-  return {"plain", plain_gemm, plain_pack, plain::norm_stats<float>, plain::norm_apply<float>, plain::norm_backward<float>,
-          plain::gelu<float>, plain::gelu_backward<float>, plain::aggregate<float>, plain::broadcast<float>,
-          plain::aggregate_backward<float>, plain::broadcast_backward<float>, plain::stencil<float>, plain::stencil_backward<float>,
-          plain::column_sums<float>, plain::add<float>, plain::adamw<float>, plain::square_sum<float>};
+  return {"plain",
+          plain_gemm,
+          plain_pack,
+          plain::norm_stats<float>,
+          plain::norm_apply<float>,
+          plain::norm_backward<float>,
+          plain::gelu<float>,
+          plain::gelu_backward<float>,
+          plain::aggregate<float>,
+          plain::broadcast<float>,
+          plain::aggregate_backward<float>,
+          plain::broadcast_backward<float>,
+          plain::stencil<float>,
+          plain::stencil_backward<float>,
+          plain::column_sums<float>,
+          plain::add<float>,
+          plain::adamw<float>,
+          plain::square_sum<float>};
 }
 
 std::optional<Kernels> table_of(Simd simd) {
@@ -56,10 +71,14 @@ const Kernels& chosen() {
 
 std::string simd_name(Simd simd) {
   switch (simd) {
-    case Simd::sse4: return "sse4";
-    case Simd::avx2: return "avx2";
-    case Simd::avx512: return "avx512";
-    default: return "plain";
+    case Simd::sse4:
+      return "sse4";
+    case Simd::avx2:
+      return "avx2";
+    case Simd::avx512:
+      return "avx512";
+    default:
+      return "plain";
   }
 }
 

@@ -1,9 +1,10 @@
 // The inner loops of the fused engine, each over a tile of points that stays in cache. One table of functions for every
-// instruction set: `plain` is the reference twin in ordinary loops, the others are one Highway source compiled for SSE4,
-// AVX2 and AVX-512. The same table gives the same bits for any thread count.
+// instruction set: `plain` is the reference twin in ordinary loops, the others are one Highway source compiled for
+// SSE4, AVX2 and AVX-512. The same table gives the same bits for any thread count.
 //
-// Rows are points (or agents), columns channels (or agents). All widths named `columns` are multiples of kPad floats; buffers
-// reach to the end of the last vector, so no kernel needs a tail there. Columns beyond the real width hold zeros.
+// Rows are points (or agents), columns channels (or agents). All widths named `columns` are multiples of kPad floats;
+// buffers reach to the end of the last vector, so no kernel needs a tail there. Columns beyond the real width hold
+// zeros.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,9 @@ constexpr std::int64_t kPad = 16;  // floats of the widest vector
 constexpr std::int64_t padded(std::int64_t width) { return (width + kPad - 1) / kPad * kPad; }
 
 // c[r][j] = scale[r] ( plus[r][j] + row[r] column[j] + sum_k a(r,k) b(k,j) ),  r < rows, k < depth, j < columns.
-// a(r,k) = a[r a_stride + k], or a[k a_stride + r] where transposed. b is packed by Kernels::pack, or (b_stride > 0) rows of
-// b_stride floats. plus (which may be c), row, column and scale may be null: row and scale count as ones then, the others as
-// zeros.
+// a(r,k) = a[r a_stride + k], or a[k a_stride + r] where transposed. b is packed by Kernels::pack, or (b_stride > 0)
+// rows of b_stride floats. plus (which may be c), row, column and scale may be null: row and scale count as ones then,
+// the others as zeros.
 struct Gemm {
   std::int64_t rows = 0, depth = 0, columns = 0;
   const float* a = nullptr;
@@ -37,8 +38,8 @@ struct Gemm {
   const float* scale = nullptr;
 };
 
-// Packs b(k,j) = factor * from[k step + j stride] for the columns first .. last-1 of `columns`; columns at and beyond `real`
-// become zero. `to` holds depth * columns floats. first is a multiple of kPad, last too, or it is `columns`.
+// Packs b(k,j) = factor * from[k step + j stride] for the columns first .. last-1 of `columns`; columns at and beyond
+// `real` become zero. `to` holds depth * columns floats. first is a multiple of kPad, last too, or it is `columns`.
 struct Packing {
   std::int64_t depth = 0, columns = 0, real = 0, first = 0, last = 0;
   const float* from = nullptr;
@@ -63,21 +64,25 @@ struct Kernels {
   void (*norm_apply)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, const float* stats,
                      const float* gain, const float* shift, float* y, std::int64_t y_stride);
   // dx += the derivative of norm_apply (stats included) at dy; dgain and dshift grow by theirs.
-  void (*norm_backward)(std::int64_t rows, std::int64_t width, std::int64_t columns, const float* x, std::int64_t x_stride,
-                        const float* stats, const float* gain, const float* dy, std::int64_t dy_stride, float* dx,
-                        std::int64_t dx_stride, float* dgain, float* dshift);
+  void (*norm_backward)(std::int64_t rows, std::int64_t width, std::int64_t columns, const float* x,
+                        std::int64_t x_stride, const float* stats, const float* gain, const float* dy,
+                        std::int64_t dy_stride, float* dx, std::int64_t dx_stride, float* dgain, float* dshift);
   // y = x Phi(x), the exact GELU
-  void (*gelu)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* y, std::int64_t y_stride);
+  void (*gelu)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* y,
+               std::int64_t y_stride);
   // y = gelu(x); d *= gelu'(x)
   void (*gelu_backward)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* y,
                         std::int64_t y_stride, float* d, std::int64_t d_stride);
 
   // Logits are to the base two: those of the model times log2(e).
   // One tile of the aggregation of a head: logits [rows, columns = agents] become 2^(logit - maximum), with the running
-  // maxima and sums of each agent carried on, and what was gathered before, y [depth, columns], scaled to the new maxima.
-  void (*aggregate)(std::int64_t rows, std::int64_t columns, float* logits, float* maxima, float* sums, std::int64_t depth, float* y);
+  // maxima and sums of each agent carried on, and what was gathered before, y [depth, columns], scaled to the new
+  // maxima.
+  void (*aggregate)(std::int64_t rows, std::int64_t columns, float* logits, float* maxima, float* sums,
+                    std::int64_t depth, float* y);
   // logits [rows, agents of columns] become 2^(logit - row maximum); inverse[r] = 1 / row sum.
-  void (*broadcast)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* maxima, float* inverse);
+  void (*broadcast)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* maxima,
+                    float* inverse);
   // p = 2^(logits - maxima[m]) inverse[m] replaces logits; dp becomes p (dp - delta[m]),
   // the slope of the model's own logits;
   // drow[r] += sum_m dlogits column[m], where column is given.
@@ -91,8 +96,8 @@ struct Kernels {
   void (*stencil)(std::int64_t count, const float* const* sources, const float* const* filters, const float* weights,
                   std::int64_t columns, float* out);
   // dfilter[e] += weight[e] dout * source[e]
-  void (*stencil_backward)(std::int64_t count, const float* const* sources, float* const* dfilters, const float* weights,
-                           std::int64_t columns, const float* dout);
+  void (*stencil_backward)(std::int64_t count, const float* const* sources, float* const* dfilters,
+                           const float* weights, std::int64_t columns, const float* dout);
 
   // out += the sum of the rows
   void (*column_sums)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* out);

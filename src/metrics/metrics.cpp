@@ -51,7 +51,8 @@ double relative_h1(std::span<const float> prediction, std::span<const float> tru
                    std::int64_t channels, std::span<const double> spacing) {
   check_sizes(prediction, truth);
   if (static_cast<std::int64_t>(truth.size()) != element_count(shape) * channels || spacing.size() != shape.size()) {
-    fail("measuring an error", std::to_string(element_count(shape) * channels) + " values on the grid", std::to_string(truth.size()));
+    fail("measuring an error", std::to_string(element_count(shape) * channels) + " values on the grid",
+         std::to_string(truth.size()));
   }
   const std::size_t axes = shape.size();
   std::vector<std::int64_t> stride(axes, channels);

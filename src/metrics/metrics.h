@@ -22,7 +22,7 @@ double relative_h1(std::span<const float> prediction, std::span<const float> tru
                    std::int64_t channels, std::span<const double> spacing);
 
 struct ErrorSummary {
-  double mean = 0, deviation = 0;           // over samples
+  double mean = 0, deviation = 0;  // over samples
   double minimum = 0, q25 = 0, median = 0, q75 = 0, q95 = 0, maximum = 0;
 };
 

@@ -1,7 +1,8 @@
-// ANO, the averaging neural operator (Lanthaler, Li, Stuart 2025), to whose layer LANO's reduces when its feature maps are constant (the test
-// Theory.ConstantFeatureMapsGiveTheMean shows that):
+// ANO, the averaging neural operator (Lanthaler, Li, Stuart 2025), to whose layer LANO's reduces when its feature maps
+// are constant (the test Theory.ConstantFeatureMapsGiveTheMean shows that):
 //   v_{l+1}(x) = gelu( W v_l(x) + b + mean over the domain of v_l )
-// between the usual encoder and a linear decoder. The mean is over the points, so a Monte-Carlo sum of the integral. Cost O(NC^2), the maps alone.
+// between the usual encoder and a linear decoder. The mean is over the points, so a Monte-Carlo sum of the integral.
+// Cost O(NC^2), the maps alone.
 #include <vector>
 
 #include "models/baseline.h"
@@ -31,7 +32,8 @@ class AveragingOperator : public Baseline {
  private:
   torch::Tensor apply(const Points& points) override {
     torch::Tensor v = encode(points);
-    for (nn::Linear& layer : layers_) v = torch::dropout(torch::gelu(layer(v) + v.mean(1, true)), config_.dropout, is_training());
+    for (nn::Linear& layer : layers_)
+      v = torch::dropout(torch::gelu(layer(v) + v.mean(1, true)), config_.dropout, is_training());
     return decoder_(v);
   }
 

@@ -27,7 +27,8 @@ void Baseline::register_encoder(bool placeholder) {
   const std::int64_t c = config_.width;
   encoder1_ = register_module("encoder1", torch::nn::Linear(position_channels() + shape_.input_channels, 2 * c));
   encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, features_));
-  if (placeholder) placeholder_ = register_parameter("placeholder", torch::rand({features_}) / static_cast<double>(features_));
+  if (placeholder)
+    placeholder_ = register_parameter("placeholder", torch::rand({features_}) / static_cast<double>(features_));
 }
 
 torch::Tensor Baseline::encode(const Points& points) {
@@ -46,19 +47,23 @@ void Baseline::initialise_as_transformer() {
   }
 }
 
-torch::Tensor Baseline::apply_all(const Batch& batch, const torch::Tensor& coordinates, const torch::Tensor& input, const torch::Tensor& time) {
+torch::Tensor Baseline::apply_all(const Batch& batch, const torch::Tensor& coordinates, const torch::Tensor& input,
+                                  const torch::Tensor& time) {
   return apply({coordinates, position_features(config_.position, shape_, coordinates), input, time, batch.mesh});
 }
 
 torch::Tensor Baseline::forward(const Batch& batch) {
   torch::Tensor time;
-  if (time1_) time = time2_(torch::silu(time1_(time_waves(shape_, batch.time, config_.width, batch.coordinates.options())))).unsqueeze(1);
+  if (time1_)
+    time = time2_(torch::silu(time1_(time_waves(shape_, batch.time, config_.width, batch.coordinates.options()))))
+               .unsqueeze(1);
   if (batch.counts.empty()) return apply_all(batch, batch.coordinates, batch.input, time);
   std::vector<torch::Tensor> clouds;
   std::int64_t first = 0;
   for (std::size_t i = 0; i < batch.counts.size(); ++i) {
     const torch::Tensor own = time.defined() ? time.narrow(0, static_cast<std::int64_t>(i), 1) : time;
-    clouds.push_back(apply_all(batch, batch.coordinates.narrow(1, first, batch.counts[i]), batch.input.narrow(1, first, batch.counts[i]), own));
+    clouds.push_back(apply_all(batch, batch.coordinates.narrow(1, first, batch.counts[i]),
+                               batch.input.narrow(1, first, batch.counts[i]), own));
     first += batch.counts[i];
   }
   return torch::cat(clouds, 1);

@@ -1,5 +1,6 @@
-// The frame of every operator LANO is compared with. It turns a batch into position, input and time features, takes clouds of different
-// sizes one at a time, and knows the architecture's JSON; a model adds what happens between them and the output. Plain LibTorch.
+// The frame of every operator LANO is compared with. It turns a batch into position, input and time features, takes
+// clouds of different sizes one at a time, and knows the architecture's JSON; a model adds what happens between them
+// and the output. Plain LibTorch.
 #pragma once
 
 #include <string>
@@ -31,11 +32,13 @@ class Baseline : public OperatorModel {
   Baseline(const BaselineConfig& config, const LanoShape& shape, std::int64_t features = 0);
   virtual torch::Tensor apply(const Points& points) = 0;  // -> [B,N,du]
 
-  // Registers the usual encoder "encoder1", "encoder2": [position, input] -> 2C -> features, exact GELU; `placeholder`: a learned vector is added.
+  // Registers the usual encoder "encoder1", "encoder2": [position, input] -> 2C -> features, exact GELU; `placeholder`:
+  // a learned vector is added.
   void register_encoder(bool placeholder);
   torch::Tensor encode(const Points& points);  // [B,N,features], the embedded time added where there is one
 
-  // Behind the registration of all modules: weights of linear maps from N(0, 0.02), their biases 0, norms 1 and 0, as transformers start.
+  // Behind the registration of all modules: weights of linear maps from N(0, 0.02), their biases 0, norms 1 and 0, as
+  // transformers start.
   void initialise_as_transformer();
 
   std::int64_t position_channels() const;
@@ -44,7 +47,8 @@ class Baseline : public OperatorModel {
   const std::int64_t features_;
 
  private:
-  torch::Tensor apply_all(const Batch& batch, const torch::Tensor& coordinates, const torch::Tensor& input, const torch::Tensor& time);
+  torch::Tensor apply_all(const Batch& batch, const torch::Tensor& coordinates, const torch::Tensor& input,
+                          const torch::Tensor& time);
 
   torch::nn::Linear encoder1_{nullptr}, encoder2_{nullptr}, time1_{nullptr}, time2_{nullptr};
   torch::Tensor placeholder_;

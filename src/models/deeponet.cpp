@@ -1,9 +1,11 @@
-// DeepONet (Lu et al., Nature Machine Intelligence 2021): the operator as a sum of learned functions of the place with learned coefficients,
+// DeepONet (Lu et al., Nature Machine Intelligence 2021): the operator as a sum of learned functions of the place with
+// learned coefficients,
 //   u_c(y) = sum_k b_ck(a) t_ck(y) + beta_c        k < C, for each output channel c
-// Branch b: a plain network of the input function at its N sensors, all channels in one vector; where there are no input channels the function is
-// the place of the points itself. Trunk t: a plain network of the position, the embedded time added behind its first map. Both have three hidden
-// layers of width C with GELU, whatever model.layers is; the trunk ends in GELU, the branch without. The sensors are fixed: another number of points,
-// or the same in another order, is another function to it. Cost O(N C^2), of which N da C once a sample.
+// Branch b: a plain network of the input function at its N sensors, all channels in one vector; where there are no
+// input channels the function is the place of the points itself. Trunk t: a plain network of the position, the embedded
+// time added behind its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
+// trunk ends in GELU, the branch without. The sensors are fixed: another number of points, or the same in another
+// order, is another function to it. Cost O(N C^2), of which N da C once a sample.
 #include <fmt/format.h>
 
 #include <array>
@@ -38,14 +40,17 @@ class PlainNetwork : public nn::Module {
 
  private:
   static constexpr std::size_t kMaps = 4;
-  std::array<nn::Linear, kMaps> maps_{nn::Linear{nullptr}, nn::Linear{nullptr}, nn::Linear{nullptr}, nn::Linear{nullptr}};
+  std::array<nn::Linear, kMaps> maps_{nn::Linear{nullptr}, nn::Linear{nullptr}, nn::Linear{nullptr},
+                                      nn::Linear{nullptr}};
 };
 
 class DeepOnet : public Baseline {
  public:
   DeepOnet(const BaselineConfig& config, const LanoShape& shape)
       : Baseline(config, shape), sensors_(shape.axes > 0 ? element_count(shape.mesh) : shape.points) {
-    if (sensors_ < 1) fail_usage("making deeponet", "a known number of points, which are its sensors", "none", "train it on samples of one size");
+    if (sensors_ < 1)
+      fail_usage("making deeponet", "a known number of points, which are its sensors", "none",
+                 "train it on samples of one size");
     const std::int64_t c = config.width, du = shape.output_channels;
     const std::int64_t channels = shape.input_channels > 0 ? shape.input_channels : shape.dims;
     branch_ = register_module("branch", std::make_shared<PlainNetwork>(sensors_ * channels, c, c * du));
@@ -61,8 +66,9 @@ class DeepOnet : public Baseline {
     }
     const torch::Tensor& function = shape_.input_channels > 0 ? points.input : points.coordinates;
     const std::int64_t du = shape_.output_channels;
-    const torch::Tensor b = branch_->forward(function.flatten(1)).unflatten(1, {du, -1});                       // [B,du,C]
-    const torch::Tensor t = torch::gelu(trunk_->forward(points.position, points.time)).unflatten(2, {du, -1});  // [B,N,du,C]
+    const torch::Tensor b = branch_->forward(function.flatten(1)).unflatten(1, {du, -1});  // [B,du,C]
+    const torch::Tensor t =
+        torch::gelu(trunk_->forward(points.position, points.time)).unflatten(2, {du, -1});  // [B,N,du,C]
     return (t * b.unsqueeze(1)).sum(-1) + bias_;
   }
 

@@ -1,7 +1,8 @@
-// F-FNO, the factorised Fourier neural operator (Tran et al., ICLR 2023): transforms along one axis at a time instead of all at once. Layer:
+// F-FNO, the factorised Fourier neural operator (Tran et al., ICLR 2023): transforms along one axis at a time instead
+// of all at once. Layer:
 //   f <- f + sum_a F_a^-1( R_a,k F_a f )   R_a,k: C -> C complex for k = 0 .. m-1 along axis a
-// so weights grow with axes * m instead of m^axes. As in the public library the baselines follow, the feed-forward network the paper puts behind
-// the sum is left out. Cost O(axes N (C log N + C^2 m/n)).
+// so weights grow with axes * m instead of m^axes. As in the public library the baselines follow, the feed-forward
+// network the paper puts behind the sum is left out. Cost O(axes N (C log N + C^2 m/n)).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ class FactorisedConvolution : public nn::Module {
       const auto axis = static_cast<std::int64_t>(a) + 2;
       const torch::Tensor spectrum = torch::fft::rfft(image, c10::nullopt, axis).movedim(axis, -1);
       const std::int64_t kept = std::min(modes_, spectrum.size(-1));
-      const torch::Tensor low = torch::einsum("bi...k,iok->bo...k", {spectrum.narrow(-1, 0, kept), as_complex(weights_[a]).narrow(2, 0, kept)});
+      const torch::Tensor low = torch::einsum(
+          "bi...k,iok->bo...k", {spectrum.narrow(-1, 0, kept), as_complex(weights_[a]).narrow(2, 0, kept)});
       // irfft fills the frequencies that are left out with zeros.
       const torch::Tensor back = torch::fft::irfft(low, image.size(axis), -1).movedim(-1, axis);
       sum = sum.defined() ? sum + back : back;

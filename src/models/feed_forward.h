@@ -1,4 +1,5 @@
-// Two linear maps with a GELU between them, point by point: the feed-forward network of the transformers, their lifting and their experts.
+// Two linear maps with a GELU between them, point by point: the feed-forward network of the transformers, their lifting
+// and their experts.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,7 +12,9 @@ class FeedForward : public torch::nn::Module {
     linear1_ = register_module("linear1", torch::nn::Linear(in, hidden));
     linear2_ = register_module("linear2", torch::nn::Linear(hidden, out));
   }
-  torch::Tensor forward(const torch::Tensor& x) { return linear2_(torch::gelu(linear1_(x))); }  // [..., in] -> [..., out]
+  torch::Tensor forward(const torch::Tensor& x) {
+    return linear2_(torch::gelu(linear1_(x)));
+  }  // [..., in] -> [..., out]
 
  private:
   torch::nn::Linear linear1_{nullptr}, linear2_{nullptr};

@@ -31,14 +31,19 @@ void load_named(const NamedTensors& to, const std::map<std::string, Tensor>& fro
   const torch::NoGradGuard no_grad;
   for (const auto& item : to) {
     const auto found = from.find(item.key());
-    if (found == from.end()) fail(doing, fmt::format("a tensor '{}'", item.key()), "none", "the file is of another model");
+    if (found == from.end())
+      fail(doing, fmt::format("a tensor '{}'", item.key()), "none", "the file is of another model");
     const Tensor& tensor = found->second;
     if (tensor.shape != item.value().sizes().vec()) {
-      fail(doing, fmt::format("'{}' of shape {}", item.key(), shape_text(item.value().sizes().vec())), shape_text(tensor.shape), "the file is of another model");
+      fail(doing, fmt::format("'{}' of shape {}", item.key(), shape_text(item.value().sizes().vec())),
+           shape_text(tensor.shape), "the file is of another model");
     }
-    torch::Tensor(item.value()).copy_(torch::from_blob(const_cast<float*>(tensor.values.data()), item.value().sizes(), torch::kFloat32));  // CPU: copied across
+    torch::Tensor(item.value())
+        .copy_(torch::from_blob(const_cast<float*>(tensor.values.data()), item.value().sizes(),
+                                torch::kFloat32));  // CPU: copied across
   }
-  if (to.size() != from.size()) fail(doing, fmt::format("{} tensors", to.size()), std::to_string(from.size()), "the file is of another model");
+  if (to.size() != from.size())
+    fail(doing, fmt::format("{} tensors", to.size()), std::to_string(from.size()), "the file is of another model");
 }
 
 }  // namespace
@@ -92,7 +97,8 @@ void FlatParameters::to_model() {
 void FlatParameters::from_model() {
   std::int64_t at = 0;
   for (const torch::Tensor& parameter : parameters_) {
-    if (parameter.grad().defined()) gradients_.narrow(0, at, parameter.numel()).view(parameter.sizes()).copy_(parameter.grad());
+    if (parameter.grad().defined())
+      gradients_.narrow(0, at, parameter.numel()).view(parameter.sizes()).copy_(parameter.grad());
     at += parameter.numel();
   }
 }
@@ -127,7 +133,9 @@ void load_buffers(OperatorModel& model, std::span<const float> flat, std::string
   std::size_t count = 0;
   const NamedTensors buffers = floating_buffers(model);
   for (const auto& item : buffers) count += static_cast<std::size_t>(item.value().numel());
-  if (count != flat.size()) fail(doing, fmt::format("{} running statistics", count), std::to_string(flat.size()), "the state is of another model");
+  if (count != flat.size())
+    fail(doing, fmt::format("{} running statistics", count), std::to_string(flat.size()),
+         "the state is of another model");
   load_named(buffers, name_buffers(model, flat), doing);
 }
 

@@ -1,8 +1,11 @@
-// Galerkin transformer (Cao, NeurIPS 2021): attention without a softmax over the points. Blocks are pre-norm with two norms in front of the
-// attention, one for queries, one for keys and values, and a feed-forward network of ratio r. Per head, D = C/H, by `model.attention`:
-//   galerkin   o = q (k^T v) / N + q,   q and k softmaxed over their channels (models/linear_attention.h). This is the form public comparisons
+// Galerkin transformer (Cao, NeurIPS 2021): attention without a softmax over the points. Blocks are pre-norm with two
+// norms in front of the attention, one for queries, one for keys and values, and a feed-forward network of ratio r. Per
+// head, D = C/H, by `model.attention`:
+//   galerkin   o = q (k^T v) / N + q,   q and k softmaxed over their channels (models/linear_attention.h). This is the
+//   form public comparisons
 //              measure; the paper itself puts layer norms on k and v instead of the two softmaxes.
-//   fourier    o = (LN(q) LN(k)^T) v / N,   a norm of each head's own. Nothing stands between the two products, so they are taken from the
+//   fourier    o = (LN(q) LN(k)^T) v / N,   a norm of each head's own. Nothing stands between the two products, so they
+//   are taken from the
 //              right, LN(q) (LN(k)^T v), and no N x N matrix is made.
 // Cost O(NCD) for both, beside the maps of single points.
 #include <vector>
@@ -61,7 +64,8 @@ class GalerkinBlock : public nn::Module {
       fourier_ = register_module("attention", std::make_shared<FourierAttention>(config));
     }
     norm2_ = register_module("norm2", nn::LayerNorm(over));
-    ffn_ = register_module("ffn", std::make_shared<FeedForward>(config.width, config.ffn_ratio * config.width, config.width));
+    ffn_ = register_module("ffn",
+                           std::make_shared<FeedForward>(config.width, config.ffn_ratio * config.width, config.width));
   }
 
   torch::Tensor forward(torch::Tensor f) {

@@ -1,8 +1,11 @@
-// Geo-FNO's projection (Li et al., 2022, JMLR 2023). With xi = phi(x) in the unit torus, k1 = -m .. m-1 and k2 = 0 .. m-1:
+// Geo-FNO's projection (Li et al., 2022, JMLR 2023). With xi = phi(x) in the unit torus, k1 = -m .. m-1 and k2 = 0 ..
+// m-1:
 //   in:   c_k = sum_n f_n e^(-2 pi i <k, xi_n>),  image = IFFT( R_k c_k )
 //   out:  c_k = R'_k FFT(image)_k,  f_n = Re sum_k c_k e^(2 pi i <k, xi_n>) (1 + [k2 > 0] e^(2 pi i xi_n1))
-// The bracket stands for the half of the spectrum a real FFT leaves out: its mirror image is taken one row off (k1 against -1-k1), as published.
-//   phi(x) = x + x g(x),  g: [x, angle, radius] with their sines and cosines at pi 2^j, j < 8, through a network of width 128 with tanh.
+// The bracket stands for the half of the spectrum a real FFT leaves out: its mirror image is taken one row off (k1
+// against -1-k1), as published.
+//   phi(x) = x + x g(x),  g: [x, angle, radius] with their sines and cosines at pi 2^j, j < 8, through a network of
+//   width 128 with tanh.
 // Cost O(N C m^2) beside the FFTs of the grid.
 #include "models/geo_projection.h"
 
@@ -24,8 +27,9 @@ class GeoProjection::Deformation : public nn::Module {
  public:
   Deformation() {
     features_ = register_module("features", nn::Linear(4, kFeatures));
-    // Geo-FNO can be told a code of the shape beside the points. Our data have none, so this map has no part in the answer: it is here for
-    // the count of parameters that is quoted for the projection, and for its published weights to fit.
+    // Geo-FNO can be told a code of the shape beside the points. Our data have none, so this map has no part in the
+    // answer: it is here for the count of parameters that is quoted for the projection, and for its published weights
+    // to fit.
     register_module("code", nn::Linear(kCode, kFeatures));
     inner0_ = register_module("inner0", nn::Linear(3 * kFeatures, kHidden));
     inner1_ = register_module("inner1", nn::Linear(kHidden, kHidden));
@@ -45,7 +49,8 @@ class GeoProjection::Deformation : public nn::Module {
   }
 
  private:
-  nn::Linear features_{nullptr}, inner0_{nullptr}, inner1_{nullptr}, inner2_{nullptr}, inner3_{nullptr}, shift_{nullptr};
+  nn::Linear features_{nullptr}, inner0_{nullptr}, inner1_{nullptr}, inner2_{nullptr}, inner3_{nullptr},
+      shift_{nullptr};
 };
 
 GeoProjection::GeoProjection(std::int64_t channels, std::int64_t modes) : modes_(modes) {
@@ -56,18 +61,21 @@ GeoProjection::GeoProjection(std::int64_t channels, std::int64_t modes) : modes_
 
 GeoProjection::Waves GeoProjection::waves(const torch::Tensor& coordinates) {
   const torch::Tensor turns = deformation_->forward(coordinates) * (2 * M_PI);
-  const torch::Tensor first = turns.select(2, 0).unsqueeze(-1).unsqueeze(-1), second = turns.select(2, 1).unsqueeze(-1).unsqueeze(-1);
+  const torch::Tensor first = turns.select(2, 0).unsqueeze(-1).unsqueeze(-1),
+                      second = turns.select(2, 1).unsqueeze(-1).unsqueeze(-1);
   const torch::Tensor k2 = torch::arange(modes_, turns.options());
   const torch::Tensor k1 = torch::cat({k2, k2 - static_cast<double>(modes_)}).unsqueeze(-1);  // in the order of an FFT
   const torch::Tensor phase = first * k1 + second * k2, mirrored = (k2 > 0).to(turns.scalar_type());
   const torch::Tensor cosine = phase.cos(), sine = phase.sin();
-  const torch::Tensor back_cosine = cosine + mirrored * (phase + first).cos(), back_sine = sine + mirrored * (phase + first).sin();
+  const torch::Tensor back_cosine = cosine + mirrored * (phase + first).cos(),
+                      back_sine = sine + mirrored * (phase + first).sin();
   return {cosine.flatten(2), sine.flatten(2), back_cosine.flatten(2), back_sine.flatten(2)};
 }
 
 torch::Tensor GeoProjection::to_grid(const torch::Tensor& fields, const Waves& waves, std::int64_t side) {
   const torch::Tensor f = fields.transpose(1, 2);
-  const torch::Tensor sums = torch::complex(torch::matmul(f, waves.cosine), -torch::matmul(f, waves.sine)).unflatten(2, {2 * modes_, modes_});
+  const torch::Tensor sums =
+      torch::complex(torch::matmul(f, waves.cosine), -torch::matmul(f, waves.sine)).unflatten(2, {2 * modes_, modes_});
   const torch::Tensor mixed = in_->mix(sums);
   torch::Tensor spectrum = torch::zeros({fields.size(0), fields.size(2), side, side / 2 + 1}, mixed.options());
   spectrum.narrow(2, 0, modes_).narrow(3, 0, modes_).copy_(mixed.narrow(2, 0, modes_));

@@ -1,5 +1,6 @@
-// From points anywhere in the plane to a regular latent grid and back, as geo-FNO does it: the points move by a learned deformation, and
-// Fourier transforms between them and the grid are taken at the places they have reached. Every spectral baseline sees clouds through it.
+// From points anywhere in the plane to a regular latent grid and back, as geo-FNO does it: the points move by a learned
+// deformation, and Fourier transforms between them and the grid are taken at the places they have reached. Every
+// spectral baseline sees clouds through it.
 #pragma once
 
 #include <torch/torch.h>
@@ -21,8 +22,9 @@ class GeoProjection : public torch::nn::Module {
   };
   Waves waves(const torch::Tensor& coordinates);  // [B,N,2], in the unit box: the torus has length 1
 
-  torch::Tensor to_grid(const torch::Tensor& fields, const Waves& waves, std::int64_t side);  // [B,N,C] -> [B,C,side,side], side >= 2m
-  torch::Tensor to_points(const torch::Tensor& image, const Waves& waves);                    // [B,C,side,side] -> [B,N,C]
+  torch::Tensor to_grid(const torch::Tensor& fields, const Waves& waves,
+                        std::int64_t side);                                 // [B,N,C] -> [B,C,side,side], side >= 2m
+  torch::Tensor to_points(const torch::Tensor& image, const Waves& waves);  // [B,C,side,side] -> [B,N,C]
 
  private:
   class Deformation;

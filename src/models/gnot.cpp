@@ -1,10 +1,12 @@
-// GNOT (Hao et al., ICML 2023): points ask the input function by normalised linear attention, and experts chosen by place transform them.
-// With x0 = MLP(position) the queries, y0 = MLP([position, input]) + p the input function and g = softmax_E(MLP(coordinates)) the gate, a block is
+// GNOT (Hao et al., ICML 2023): points ask the input function by normalised linear attention, and experts chosen by
+// place transform them. With x0 = MLP(position) the queries, y0 = MLP([position, input]) + p the input function and g =
+// softmax_E(MLP(coordinates)) the gate, a block is
 //   x1 = x0 + Cross(LN x0, LN y),            x2 = x1 + LN( sum_e g_e Expert_e(x1) )
 //   x3 = x2 + Self(LN x2),                   y' = x3 + LN( sum_e g_e Expert'_e(x3) )
-// with attention whose weights sum to one (models/linear_attention.h). Every block starts from x0 again, as in the public comparisons; the next
-// one reads y'. All input channels are one function on the points themselves, so there is one cross attention where the paper may have several.
-// Cost O(NCD) for attention and 2E feed-forward networks a block: the experts are most of the work.
+// with attention whose weights sum to one (models/linear_attention.h). Every block starts from x0 again, as in the
+// public comparisons; the next one reads y'. All input channels are one function on the points themselves, so there is
+// one cross attention where the paper may have several. Cost O(NCD) for attention and 2E feed-forward networks a block:
+// the experts are most of the work.
 #include <vector>
 
 #include "models/baseline.h"
@@ -43,7 +45,8 @@ class GnotBlock : public nn::Module {
  public:
   GnotBlock(const BaselineConfig& config, std::int64_t dims) : dropout_(config.dropout) {
     for (int i = 1; i <= 5; ++i) {
-      norms_.push_back(register_module("norm" + std::to_string(i), nn::LayerNorm(nn::LayerNormOptions({config.width}))));
+      norms_.push_back(
+          register_module("norm" + std::to_string(i), nn::LayerNorm(nn::LayerNormOptions({config.width}))));
     }
     self_ = register_module("self", std::make_shared<LinearAttention>(config, LinearNorm::sum));
     cross_ = register_module("cross", std::make_shared<LinearAttention>(config, LinearNorm::sum));
@@ -56,7 +59,8 @@ class GnotBlock : public nn::Module {
   }
 
   torch::Tensor forward(torch::Tensor x, const torch::Tensor& y, const torch::Tensor& coordinates) {
-    const torch::Tensor gate = torch::softmax(gate3_(torch::gelu(gate2_(torch::gelu(gate1_(coordinates))))), -1);  // [B,N,E]
+    const torch::Tensor gate =
+        torch::softmax(gate3_(torch::gelu(gate2_(torch::gelu(gate1_(coordinates))))), -1);  // [B,N,E]
     x = x + torch::dropout(cross_->forward(norms_[0](x), norms_[1](y)), dropout_, is_training());
     x = x + norms_[2](experts1_->forward(x, gate));
     const torch::Tensor own = norms_[3](x);
@@ -102,6 +106,8 @@ class Gnot : public Baseline {
 
 }  // namespace
 
-std::shared_ptr<OperatorModel> make_gnot(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<Gnot>(config, shape); }
+std::shared_ptr<OperatorModel> make_gnot(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<Gnot>(config, shape);
+}
 
 }  // namespace lano

@@ -1,13 +1,14 @@
-// HT-Net (Liu, Xu, Zhang 2022; HANO in J. Comput. Phys. 2024): attention in windows on a hierarchy of grids, a V-cycle as of H-matrices.
-// Level 1 is the mesh, a cell of level m+1 covers 2 x 2 cells s = 0..3 of level m. Per head, D = C/H:
+// HT-Net (Liu, Xu, Zhang 2022; HANO in J. Comput. Phys. 2024): attention in windows on a hierarchy of grids, a V-cycle
+// as of H-matrices. Level 1 is the mesh, a cell of level m+1 covers 2 x 2 cells s = 0..3 of level m. Per head, D = C/H:
 //   reduce      q_i^(m+1) = sum_s R_s^(m) q_(i,s)^(m), and so k and v                                  fine to coarse
 //   attend      h_i^(m) = sum_{j in window of i} softmax_j(q_i . k_j / sqrt(D)) v_j                    on every level
 //   decompose   h_(i,s)^(m) <- h_(i,s)^(m) + D_s^(m) h_i^(m+1)                                         coarse to fine
-// and the layer is Wo h^(1) in the pre-norm frame. Windows (model.window points an axis) do not overlap, so points of different windows hear
-// of each other through the coarser levels alone. There are as many levels as it takes to bring the training mesh into one window, at most
-// model.levels. The mesh is filled with zeros to even sizes; what was filled in is no key. R starts near the mean of the four, D near a copy.
-// The paper's head is a Fourier neural operator; here it is the linear decoder of the frame, so that what is measured is the hierarchy.
-// Cost O(N w^2 C) for windows of w x w.
+// and the layer is Wo h^(1) in the pre-norm frame. Windows (model.window points an axis) do not overlap, so points of
+// different windows hear of each other through the coarser levels alone. There are as many levels as it takes to bring
+// the training mesh into one window, at most model.levels. The mesh is filled with zeros to even sizes; what was filled
+// in is no key. R starts near the mean of the four, D near a copy. The paper's head is a Fourier neural operator; here
+// it is the linear decoder of the frame, so that what is measured is the hierarchy. Cost O(N w^2 C) for windows of w x
+// w.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,7 +31,8 @@ std::int64_t level_count(const BaselineConfig& config, const Shape& mesh) {
 }
 
 // Softmax attention in windows: q, k, v [B,H,a,b,D] -> [B,H,a,b,D].
-torch::Tensor attend_in_windows(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v, std::int64_t window) {
+torch::Tensor attend_in_windows(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                std::int64_t window) {
   const std::int64_t a = q.size(2), b = q.size(3), wa = std::min(window, a), wb = std::min(window, b);
   const std::int64_t na = (a + wa - 1) / wa, nb = (b + wb - 1) / wb;
   const auto cut = [&](const torch::Tensor& x) {  // [B,H,na nb,wa wb,D]
@@ -41,7 +43,8 @@ torch::Tensor attend_in_windows(const torch::Tensor& q, const torch::Tensor& k, 
   };
   torch::Tensor scores = torch::matmul(cut(q), cut(k).transpose(3, 4)) / std::sqrt(static_cast<double>(q.size(4)));
   if (na * wa != a || nb * wb != b) {  // every window holds a point of the mesh, so no row is empty
-    const torch::Tensor filled = cut(torch::ones({1, 1, a, b, 1}, q.options())).transpose(3, 4) == 0;  // [1,1,na nb,1,wa wb]
+    const torch::Tensor filled =
+        cut(torch::ones({1, 1, a, b, 1}, q.options())).transpose(3, 4) == 0;  // [1,1,na nb,1,wa wb]
     scores = scores.masked_fill(filled, -std::numeric_limits<double>::infinity());
   }
   return torch::matmul(torch::softmax(scores, -1), cut(v))
@@ -66,7 +69,8 @@ class HierarchicalAttention : public nn::Module {
   }
 
   torch::Tensor forward(const torch::Tensor& f, const Shape& mesh) {
-    std::vector<torch::Tensor> fields{qkv_(f).view({f.size(0), mesh[0], mesh[1], 3, heads_, -1}).permute({3, 0, 4, 1, 2, 5})};  // [3,B,H,a,b,D]
+    std::vector<torch::Tensor> fields{
+        qkv_(f).view({f.size(0), mesh[0], mesh[1], 3, heads_, -1}).permute({3, 0, 4, 1, 2, 5})};  // [3,B,H,a,b,D]
     for (std::int64_t m = 0; m + 1 < levels_; ++m) fields.push_back(reduce(fields.back(), reduce_[m]));
     torch::Tensor h;
     for (std::int64_t m = levels_ - 1; m >= 0; --m) {
@@ -82,7 +86,8 @@ class HierarchicalAttention : public nn::Module {
   static torch::Tensor reduce(const torch::Tensor& x, const torch::Tensor& maps) {
     const torch::Tensor even = torch::constant_pad_nd(x, {0, 0, 0, x.size(4) % 2, 0, x.size(3) % 2});
     const std::int64_t a = even.size(3) / 2, b = even.size(4) / 2;
-    const torch::Tensor four = even.reshape({3, x.size(1), x.size(2), a, 2, b, 2, x.size(5)}).permute({0, 1, 2, 3, 5, 4, 6, 7});
+    const torch::Tensor four =
+        even.reshape({3, x.size(1), x.size(2), a, 2, b, 2, x.size(5)}).permute({0, 1, 2, 3, 5, 4, 6, 7});
     return torch::matmul(four.reshape({3, x.size(1), x.size(2), a * b, 4 * x.size(5)}), maps).unflatten(3, {a, b});
   }
 
@@ -105,7 +110,8 @@ class HierarchicalAttention : public nn::Module {
 }  // namespace
 
 std::shared_ptr<OperatorModel> make_ht_net(const BaselineConfig& config, const LanoShape& shape) {
-  if (shape.axes != 2) fail_usage("making an HT-Net", "a grid or mesh of two axes", axes_text(shape.axes), "choose another model");
+  if (shape.axes != 2)
+    fail_usage("making an HT-Net", "a grid or mesh of two axes", axes_text(shape.axes), "choose another model");
   return std::make_shared<PreNormOperator<HierarchicalAttention>>(config, shape);
 }
 

@@ -32,13 +32,19 @@ torch::Tensor crop_image(torch::Tensor image, const Shape& mesh) {
   return image;
 }
 
-torch::nn::AnyModule register_convolution(torch::nn::Module& owner, const std::string& name, std::int64_t axes, std::int64_t in,
-                                          std::int64_t out, std::int64_t side, bool bias) {
+torch::nn::AnyModule register_convolution(torch::nn::Module& owner, const std::string& name, std::int64_t axes,
+                                          std::int64_t in, std::int64_t out, std::int64_t side, bool bias) {
   const std::int64_t padding = side / 2;
   switch (axes) {
-    case 1: return torch::nn::AnyModule(owner.register_module(name, torch::nn::Conv1d(torch::nn::Conv1dOptions(in, out, side).padding(padding).bias(bias))));
-    case 2: return torch::nn::AnyModule(owner.register_module(name, torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, side).padding(padding).bias(bias))));
-    default: return torch::nn::AnyModule(owner.register_module(name, torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, side).padding(padding).bias(bias))));
+    case 1:
+      return torch::nn::AnyModule(owner.register_module(
+          name, torch::nn::Conv1d(torch::nn::Conv1dOptions(in, out, side).padding(padding).bias(bias))));
+    case 2:
+      return torch::nn::AnyModule(owner.register_module(
+          name, torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, side).padding(padding).bias(bias))));
+    default:
+      return torch::nn::AnyModule(owner.register_module(
+          name, torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, side).padding(padding).bias(bias))));
   }
 }
 

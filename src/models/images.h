@@ -16,8 +16,9 @@ torch::Tensor from_image(const torch::Tensor& image);                    // [B,C
 torch::Tensor pad_image(const torch::Tensor& image, const Shape& sizes);
 torch::Tensor crop_image(torch::Tensor image, const Shape& mesh);
 
-// A convolution over `axes` axes with a kernel of `side` points each, zero padded to keep the size, registered under `name`.
-torch::nn::AnyModule register_convolution(torch::nn::Module& owner, const std::string& name, std::int64_t axes, std::int64_t in,
-                                          std::int64_t out, std::int64_t side, bool bias = true);
+// A convolution over `axes` axes with a kernel of `side` points each, zero padded to keep the size, registered under
+// `name`.
+torch::nn::AnyModule register_convolution(torch::nn::Module& owner, const std::string& name, std::int64_t axes,
+                                          std::int64_t in, std::int64_t out, std::int64_t side, bool bias = true);
 
 }  // namespace lano

@@ -13,8 +13,12 @@
 namespace lano {
 namespace {
 
-torch::TensorOptions numbers_like(const torch::Tensor& x) { return x.options().dtype(torch::kFloat64).requires_grad(false); }
-torch::TensorOptions indices_like(const torch::Tensor& x) { return x.options().dtype(torch::kInt64).requires_grad(false); }
+torch::TensorOptions numbers_like(const torch::Tensor& x) {
+  return x.options().dtype(torch::kFloat64).requires_grad(false);
+}
+torch::TensorOptions indices_like(const torch::Tensor& x) {
+  return x.options().dtype(torch::kInt64).requires_grad(false);
+}
 
 // [B,R,C] -> [B,H,R,D]
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t heads) {
@@ -38,8 +42,8 @@ torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
 }
 
 // In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
-// linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that lie
-// there as for `side` ghost points at both ends of `dim`, which take the value of the end point.
+// linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that
+// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point.
 torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
   const auto fade = [&](double place) {
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
@@ -59,12 +63,14 @@ torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int
 
 // Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..
 // ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches.
-torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches, const torch::Tensor& like) {
+torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches,
+                           const torch::Tensor& like) {
   torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);  // CPU: filled here, moved below
   auto at = weights.accessor<double, 2>();
   for (std::int64_t i = 0; i < patches; ++i) {
     const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
-    const double high = i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
+    const double high =
+        i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
     const auto place = [&](std::int64_t p) { return axis.place(static_cast<double>(p)); };
     std::int64_t count = 0, nearest = 0;
     for (std::int64_t p = 0; p < points; ++p) {
@@ -84,9 +90,7 @@ torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int
 }  // namespace
 
 AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
-    : config_(config),
-      patches_(shape.patches.empty() ? Shape{config.agents} : shape.patches),
-      used_patches_(patches_) {
+    : config_(config), patches_(shape.patches.empty() ? Shape{config.agents} : shape.patches), used_patches_(patches_) {
   const std::int64_t c = config.width;
   qkv_ = register_module("qkv", torch::nn::Linear(torch::nn::LinearOptions(c, 3 * c).bias(false)));
   out_ = register_module("out", torch::nn::Linear(c, c));
@@ -117,7 +121,8 @@ torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, co
     // The patches mean the same regions as in training: axis by axis, points are averaged by place.
     torch::Tensor pooled = image;
     for (std::size_t a = 0; a < axes.size(); ++a) {
-      pooled = torch::tensordot(pooled, pool_weights(axes[a], mesh[a], to[a], q), {2}, {1});  // the axis moves to the end
+      pooled =
+          torch::tensordot(pooled, pool_weights(axes[a], mesh[a], to[a], q), {2}, {1});  // the axis moves to the end
     }
     return from_image(pooled);
   }
@@ -131,7 +136,8 @@ torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, co
   }
 }
 
-torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const {
+torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector,
+                                          const std::vector<std::vector<double>>& places) const {
   torch::Tensor image = vector.view(at::IntArrayRef(patches_));
   for (std::size_t a = 0; a < patches_.size(); ++a) {
     const auto dim = static_cast<std::int64_t>(a);
@@ -153,7 +159,8 @@ torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector, const std
   return image.flatten();
 }
 
-std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh, const Axes& axes) const {
+std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh,
+                                                               const Axes& axes) const {
   if (config_.bias == Bias::none) return {};
   const bool grid = pools_on_grid(config_, patches_, mesh);
   std::vector<std::vector<double>> point_places, agent_places;
@@ -164,8 +171,9 @@ std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t poin
     const auto m = static_cast<double>(patches_[a]);
     // t = (n + 1/2) m/N - 1/2; at another resolution n and N are those of the training.
     for (std::size_t i = 0; i < at_points.size(); ++i) {
-      at_points[i] = moved ? (axes[a].place(static_cast<double>(i)) + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
-                           : (static_cast<double>(i) + 0.5) * m / static_cast<double>(n) - 0.5;
+      at_points[i] =
+          moved ? (axes[a].place(static_cast<double>(i)) + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
+                : (static_cast<double>(i) + 0.5) * m / static_cast<double>(n) - 0.5;
     }
     for (std::size_t i = 0; i < at_agents.size(); ++i) {
       at_agents[i] = (static_cast<double>(i) + 0.5) * m / static_cast<double>(at_agents.size()) - 0.5;
@@ -177,9 +185,11 @@ std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t poin
     return used_patches_ == patches_ ? vector : interpolate(vector, agent_places);
   };
   if (config_.bias == Bias::outer) {
-    return {torch::outer(agents(b1_), interpolate(b2_, point_places)), torch::outer(interpolate(b3_, point_places), agents(b4_))};
+    return {torch::outer(agents(b1_), interpolate(b2_, point_places)),
+            torch::outer(interpolate(b3_, point_places), agents(b4_))};
   }
-  // Sum: b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is zero.
+  // Sum: b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is
+  // zero.
   return {interpolate(b2_, point_places).unsqueeze(0), agents(b4_).unsqueeze(0)};
 }
 
@@ -194,7 +204,8 @@ torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh,
     padding.push_back(0);
   }
   bool whole = true;
-  for (const AxisLayout& axis : axes) whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  for (const AxisLayout& axis : axes)
+    whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
     const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
@@ -225,8 +236,8 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
   const torch::Tensor q = parts[0].view({groups, points, d});
   const torch::Tensor k = parts[1].view({groups, points, d});
   const torch::Tensor v = parts[2].view({groups, points, d});
-  const torch::Tensor tokens =
-      latent_.defined() ? latent_.unsqueeze(0).expand({batch, agents, c}) : pool(qkv.narrow(2, 0, c), mesh, axes);  // [B,M,C]
+  const torch::Tensor tokens = latent_.defined() ? latent_.unsqueeze(0).expand({batch, agents, c})
+                                                 : pool(qkv.narrow(2, 0, c), mesh, axes);  // [B,M,C]
   const torch::Tensor a = split_heads(tokens, heads).reshape({groups, agents, d});
 
   const auto [bias1, bias2] = biases(points, mesh, axes);
@@ -234,8 +245,8 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
     const torch::Tensor transposed = right.transpose(1, 2);
     return bias.defined() ? torch::baddbmm(bias, left, transposed, 1, scale) : torch::bmm(left * scale, transposed);
   };
-  const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);   // aggregation, [BH,M,D]
-  const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);   // broadcast, [BH,N,D]
+  const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
+  const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);  // broadcast, [BH,N,D]
   const torch::Tensor merged = o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
   if (!dwc_.defined()) return merged;
   // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
@@ -265,9 +276,11 @@ AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape, std::in
 }
 
 // By the masks of the fused engine, so that both train alike.
-torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout, kernels::Branch branch) const {
+torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout,
+                               kernels::Branch branch) const {
   if (dropout.rate == 0 || !is_training()) return x;
-  const std::int64_t samples = layout.counts.empty() ? x.size(0) : static_cast<std::int64_t>(layout.counts.size()), c = x.size(2);
+  const std::int64_t samples = layout.counts.empty() ? x.size(0) : static_cast<std::int64_t>(layout.counts.size()),
+                     c = x.size(2);
   torch::Tensor factors = torch::empty(x.sizes(), torch::kFloat32);  // CPU: filled here, moved below
   float* to = factors.data_ptr<float>();
   for (std::int64_t b = 0; b < samples; ++b) {
@@ -284,17 +297,19 @@ torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout, const k
 }
 
 Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
-    : Lano([&] {
-        std::pair<LanoConfig, LanoShape> read;
-        lano_from_json(architecture, read.first, read.second);
-        return read;
-      }(), seed) {}
+    : Lano(
+          [&] {
+            std::pair<LanoConfig, LanoShape> read;
+            lano_from_json(architecture, read.first, read.second);
+            return read;
+          }(),
+          seed) {}
 
 Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
     : config_(std::move(read.first)), shape_(std::move(read.second)) {
   const std::int64_t c = config_.width;
-  encoder1_ = register_module("encoder1",
-                           torch::nn::Linear(position_width(config_.position, shape_.dims) + shape_.input_channels, 2 * c));
+  encoder1_ = register_module(
+      "encoder1", torch::nn::Linear(position_width(config_.position, shape_.dims) + shape_.input_channels, 2 * c));
   encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, c));
   placeholder_ = register_parameter("placeholder", torch::empty({c}));
   torch::nn::ModuleList blocks;
@@ -318,7 +333,8 @@ void Lano::initialise(std::uint64_t seed) {
   std::vector<float> values = first_lano_weights(config_, shape_, seed);
   std::int64_t at = 0;
   for (const auto& item : named_parameters()) {
-    item.value().copy_(torch::from_blob(values.data() + at, item.value().sizes(), torch::kFloat32));  // CPU: copied across
+    item.value().copy_(
+        torch::from_blob(values.data() + at, item.value().sizes(), torch::kFloat32));  // CPU: copied across
     at += item.value().numel();
   }
 }
@@ -342,11 +358,13 @@ torch::Tensor Lano::forward(const Batch& batch) {
     if (batch.counts.empty()) {
       f = f + time.unsqueeze(1);
     } else {
-      const torch::Tensor counts = torch::tensor(batch.counts, time.options().dtype(torch::kInt64).requires_grad(false));
+      const torch::Tensor counts =
+          torch::tensor(batch.counts, time.options().dtype(torch::kInt64).requires_grad(false));
       f = f + torch::repeat_interleave(time, counts, 0).unsqueeze(0);
     }
   }
-  const Layout layout = lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
+  const Layout layout =
+      lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
   kernels::Dropout dropout = pass_;
   dropout.rate = config_.dropout;
   for (const auto& block : blocks_) f = block->forward(f, layout, dropout);

@@ -1,5 +1,6 @@
-// The Linear Attention Neural Operator (Zhong, Yan). Two engines: plain LibTorch modules, the composite path and reference of
-// every other; and the fused kernels, for float32 on the CPU. Shapes: B samples, N points, M agents, C width, H heads, D = C/H. Equations are in docs/model.md.
+// The Linear Attention Neural Operator (Zhong, Yan). Two engines: plain LibTorch modules, the composite path and
+// reference of every other; and the fused kernels, for float32 on the CPU. Shapes: B samples, N points, M agents, C
+// width, H heads, D = C/H. Equations are in docs/model.md.
 #pragma once
 
 #include <vector>
@@ -19,16 +20,17 @@ class AgentAttention : public torch::nn::Module {
 
  private:
   using Axes = std::vector<AxisLayout>;
-  torch::Tensor attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes);       // [B,N,3C] -> [B,N,C]
-  torch::Tensor pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const;     // [B,N,C] -> [B,M,C]
+  torch::Tensor attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes);    // [B,N,3C] -> [B,N,C]
+  torch::Tensor pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,M,C]
   // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
   torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
   torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,N,C]
-  std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh, const Axes& axes) const;  // B1, B2
+  std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh,
+                                                 const Axes& axes) const;  // B1, B2
 
   LanoConfig config_;
-  std::vector<std::int64_t> patches_;       // as trained: [M] along the order, or the patch grid
-  std::vector<std::int64_t> used_patches_;  // as asked for at run time
+  std::vector<std::int64_t> patches_;              // as trained: [M] along the order, or the patch grid
+  std::vector<std::int64_t> used_patches_;         // as asked for at run time
   torch::nn::Linear qkv_{nullptr}, out_{nullptr};  // rows of qkv: queries, keys, values
   torch::Tensor dwc_, b1_, b2_, b3_, b4_, latent_;
 };
@@ -41,7 +43,8 @@ class AgentBlock : public torch::nn::Module {
   AgentAttention& attention() { return *attention_; }
 
  private:
-  torch::Tensor drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout, kernels::Branch branch) const;
+  torch::Tensor drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout,
+                     kernels::Branch branch) const;
 
   std::int64_t number_;
   torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr};
@@ -61,7 +64,7 @@ class Lano : public OperatorModel {
  private:
   Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed);
   void initialise(std::uint64_t seed);
-  torch::Tensor time_features(const Batch& batch);                      // [samples, C]
+  torch::Tensor time_features(const Batch& batch);  // [samples, C]
 
   LanoConfig config_;
   LanoShape shape_;

@@ -1,9 +1,11 @@
-// LSM, latent spectral models (Wu et al., ICML 2023): a U-net whose scales are joined through neural spectral blocks. The image of a scale is cut
-// into 16/2^s patches an axis; in each, and in each head of width D, T learned tokens z read the P points, move along a basis, and are read back:
+// LSM, latent spectral models (Wu et al., ICML 2023): a U-net whose scales are joined through neural spectral blocks.
+// The image of a scale is cut into 16/2^s patches an axis; in each, and in each head of width D, T learned tokens z
+// read the P points, move along a basis, and are read back:
 //   z <- z + softmax( z k^T ) v                              k, v linear in the points            [T,D]
 //   z <- z + sum_j A_j sin(pi z j/M) + B_j cos(pi z j/M)     each channel by itself, j = 0..M-1   [T,D]
 //   f <- f + softmax( q z^T ) z                              q linear in the points               [P,D]
-// Patches follow the resolution, so their share of the domain stays. Five scales as published, whatever model.layers is. Cost O(N (C^2 + T C)).
+// Patches follow the resolution, so their share of the domain stays. Five scales as published, whatever model.layers
+// is. Cost O(N (C^2 + T C)).
 #include <cmath>
 #include <string>
 #include <vector>
@@ -49,9 +51,11 @@ torch::Tensor from_patches(const torch::Tensor& patches, std::int64_t k, const t
 
 class NeuralSpectralBlock : public nn::Module {
  public:
-  NeuralSpectralBlock(const BaselineConfig& config, std::int64_t channels) : heads_(config.heads), basis_(config.basis) {
+  NeuralSpectralBlock(const BaselineConfig& config, std::int64_t channels)
+      : heads_(config.heads), basis_(config.basis) {
     weights_ = register_parameter("weights", torch::rand({channels, 2 * basis_}) / static_cast<double>(channels));
-    latent_ = register_parameter("latent", torch::rand({heads_, config.tokens, channels / heads_}) / static_cast<double>(channels));
+    latent_ = register_parameter(
+        "latent", torch::rand({heads_, config.tokens, channels / heads_}) / static_cast<double>(channels));
     key_value_ = register_module("key_value", nn::Linear(channels, 2 * channels));
     query_ = register_module("query", nn::Linear(channels, channels));
   }
@@ -62,7 +66,8 @@ class NeuralSpectralBlock : public nn::Module {
     };
     const torch::Tensor both = key_value_(points).unflatten(2, {heads_, -1, 2}).transpose(1, 2);  // [B,H,P,D,2]
     torch::Tensor z = latent_ + read(latent_, both.select(-1, 0), both.select(-1, 1));            // [B,H,T,D]
-    const torch::Tensor angles = z.unsqueeze(-1) * (torch::arange(basis_, z.options()) * (M_PI / static_cast<double>(basis_)));
+    const torch::Tensor angles =
+        z.unsqueeze(-1) * (torch::arange(basis_, z.options()) * (M_PI / static_cast<double>(basis_)));
     const torch::Tensor waves = torch::cat({angles.sin(), angles.cos()}, -1);  // [B,H,T,D,2M]
     z = z + (waves * weights_.unflatten(0, {heads_, 1, -1})).sum(-1);
     const torch::Tensor q = query_(points).unflatten(2, {heads_, -1}).transpose(1, 2);
@@ -81,7 +86,8 @@ class LatentSpectralModel : public SpectralBaseline {
       : SpectralBaseline(config, shape, Project::clouds, config.width, 2 * config.width) {
     unet_ = register_module("unet", std::make_shared<UNet>(axes(), config.width, image_norm(config.task)));
     for (int s = 0; s < UNet::kScales; ++s) {
-      blocks_.push_back(register_module("block" + std::to_string(s), std::make_shared<NeuralSpectralBlock>(config, unet_->down_channels(s))));
+      blocks_.push_back(register_module("block" + std::to_string(s),
+                                        std::make_shared<NeuralSpectralBlock>(config, unet_->down_channels(s))));
     }
   }
 

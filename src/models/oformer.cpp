@@ -1,17 +1,21 @@
-// OFormer (Li, Meidani, Farimani, TMLR 2023): the input function is encoded on its points, and any point may ask for the solution.
+// OFormer (Li, Meidani, Farimani, TMLR 2023): the input function is encoded on its points, and any point may ask for
+// the solution.
 //   encoder    z = MLP([position, input]);   L times  z <- LN(z), z <- z + Attn(z, z), z <- LN(z), z <- z + GFFN(z)
 //   queries    q = W gelu(W' [sin 2 pi B x, cos 2 pi B x]),  B fixed, drawn from N(0, 1/4)
-//   decoder    q <- q + Attn(q, z), q <- q + GFFN(q);   q <- q + MLP([LN(q), x]), one step of the propagator;   u = MLP(LN(q))
-// GFFN is gated, W (gelu(a) * b). Attn is linear attention with rotary embedding T of the coordinates (models/rotary.h), per head
+//   decoder    q <- q + Attn(q, z), q <- q + GFFN(q);   q <- q + MLP([LN(q), x]), one step of the propagator;   u =
+//   MLP(LN(q))
+// GFFN is gated, W (gelu(a) * b). Attn is linear attention with rotary embedding T of the coordinates
+// (models/rotary.h), per head
 //   galerkin   o = T(q) (T(LN k)^T LN v) / N            fourier   o = T(LN q) (T(LN k)^T v) / N
-// with norms over the head's channels and without parameters (the public code's instance norm acts along the channels). Coordinates x are
-// those of the unit box of the training points: the quickest pair turns 64 radians a unit, as if an axis had 64 points. Heads are C/H wide. The
-// propagator is applied once: steady, one step ahead or, through the time in z, at any time. Cost O(NCD) beside the maps of single points.
+// with norms over the head's channels and without parameters (the public code's instance norm acts along the channels).
+// Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians a unit, as if an
+// axis had 64 points. Heads are C/H wide. The propagator is applied once: steady, one step ahead or, through the time
+// in z, at any time. Cost O(NCD) beside the maps of single points.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/error.h"
 #include "models/baseline.h"
@@ -29,7 +33,8 @@ nn::Linear unbiased(std::int64_t in, std::int64_t out) { return nn::Linear(nn::L
 
 class RotaryAttention : public nn::Module {
  public:
-  explicit RotaryAttention(const BaselineConfig& config) : heads_(config.heads), dropout_(config.dropout), kind_(config.attention) {
+  explicit RotaryAttention(const BaselineConfig& config)
+      : heads_(config.heads), dropout_(config.dropout), kind_(config.attention) {
     const std::int64_t c = config.width;
     q_ = register_module("q", unbiased(c, c));
     k_ = register_module("k", unbiased(c, c));
@@ -42,7 +47,8 @@ class RotaryAttention : public nn::Module {
     torch::Tensor& other = kind_ == LinearAttentionKind::galerkin ? v : q;
     k = torch::layer_norm(k, {k.size(3)});
     other = torch::layer_norm(other, {other.size(3)});
-    const torch::Tensor mean = torch::matmul(rotate_pairs(k, angles).transpose(2, 3), v) / static_cast<double>(z.size(1));
+    const torch::Tensor mean =
+        torch::matmul(rotate_pairs(k, angles).transpose(2, 3), v) / static_cast<double>(z.size(1));
     return torch::dropout(out_(join_heads(torch::matmul(rotate_pairs(q, angles), mean))), dropout_, is_training());
   }
 
@@ -97,7 +103,8 @@ class OFormer : public Baseline {
   OFormer(const BaselineConfig& config, const LanoShape& shape) : Baseline(config, shape) {
     const std::int64_t c = config.width, half = std::max<std::int64_t>(1, c / 2);
     if (c / config.heads < 2 * shape.dims) {
-      fail_usage("making an OFormer", fmt::format("heads of at least {} channels, a pair for each coordinate", 2 * shape.dims),
+      fail_usage("making an OFormer",
+                 fmt::format("heads of at least {} channels, a pair for each coordinate", 2 * shape.dims),
                  fmt::format("{}", c / config.heads), "lower model.heads or raise model.width");
     }
     register_encoder(/*placeholder=*/false);
@@ -149,6 +156,8 @@ class OFormer : public Baseline {
 
 }  // namespace
 
-std::shared_ptr<OperatorModel> make_oformer(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<OFormer>(config, shape); }
+std::shared_ptr<OperatorModel> make_oformer(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<OFormer>(config, shape);
+}
 
 }  // namespace lano

@@ -1,11 +1,12 @@
-// ONO, orthogonal neural operator (Xiao et al., ICML 2024), with linear attention. Two streams: x learns K functions on the points, y is the
-// solution, which is projected onto them after they were made orthonormal. A block is
+// ONO, orthogonal neural operator (Xiao et al., ICML 2024), with linear attention. Two streams: x learns K functions on
+// the points, y is the solution, which is projected onto them after they were made orthonormal. A block is
 //   x' = x + Attn(LN x),  x'' = x' + FFN(LN x')            attention of models/linear_attention.h
 //   p = P x''   [N,K],    S = mean of p p^T = R R^T        Cholesky of the K x K covariance
 //   e = p R^-T,           y' = MLP(LN( e diag(softplus mu) e^T y + y ))
-// so that the mean of e e^T is the identity. In training S is of the batch, and a running mean of it (momentum 0.9) is kept for evaluation, as
-// batch norm does. The product e^T y is a sum over the points, as published, and so grows with their number; the norm behind it takes most of
-// that away. Cost O(N C (D + K)) beside the maps of single points, and K^3 for the factor.
+// so that the mean of e e^T is the identity. In training S is of the batch, and a running mean of it (momentum 0.9) is
+// kept for evaluation, as batch norm does. The product e^T y is a sum over the points, as published, and so grows with
+// their number; the norm behind it takes most of that away. Cost O(N C (D + K)) beside the maps of single points, and
+// K^3 for the factor.
 #include <cmath>
 #include <vector>
 
@@ -21,10 +22,12 @@ namespace {
 namespace nn = torch::nn;
 
 [[noreturn]] void fail_to_factor(const char* expected, const char* found) {
-  throw DivergedError(error_message("making the features of an ONO orthogonal", expected, found, "lower schedule.learning_rate"));
+  throw DivergedError(
+      error_message("making the features of an ONO orthogonal", expected, found, "lower schedule.learning_rate"));
 }
 
-// The lower factor R of a covariance [K,K]. One that is only semidefinite gets a ridge, which grows until there is a factor.
+// The lower factor R of a covariance [K,K]. One that is only semidefinite gets a ridge, which grows until there is a
+// factor.
 torch::Tensor lower_factor(const torch::Tensor& covariance) {
   const auto factor = [](const torch::Tensor& matrix) {
     auto [lower, info] = torch::linalg_cholesky_ex(matrix);
@@ -69,7 +72,8 @@ class OnoBlock : public nn::Module {
     const torch::Tensor p = project_(x);  // [B,N,K]
     const torch::Tensor rows = p.flatten(0, 1);
     const torch::Tensor factor = lower_factor(covariance_of(rows)).t();
-    const torch::Tensor e = torch::linalg_solve_triangular(factor, rows, /*upper=*/true, /*left=*/false).reshape(p.sizes());  // e R^T = p
+    const torch::Tensor e =
+        torch::linalg_solve_triangular(factor, rows, /*upper=*/true, /*left=*/false).reshape(p.sizes());  // e R^T = p
     y = y + torch::matmul(e * torch::softplus(mu_), torch::matmul(e.transpose(1, 2), y));
     y = out_ ? out_->forward(norm3_(y)) : decoder_(norm3_(y));
   }
@@ -99,7 +103,8 @@ class Ono : public Baseline {
   Ono(const BaselineConfig& config, const LanoShape& shape) : Baseline(config, shape) {
     const std::int64_t c = config.width;
     register_encoder(/*placeholder=*/true);
-    functions_ = register_module("functions", std::make_shared<FeedForward>(position_channels() + shape.input_channels, 2 * c, c));
+    functions_ = register_module("functions",
+                                 std::make_shared<FeedForward>(position_channels() + shape.input_channels, 2 * c, c));
     nn::ModuleList blocks;
     for (std::int64_t l = 0; l < config.layers; ++l) {
       blocks_.push_back(std::make_shared<OnoBlock>(config, shape.output_channels, l + 1 == config.layers));
@@ -123,6 +128,8 @@ class Ono : public Baseline {
 
 }  // namespace
 
-std::shared_ptr<OperatorModel> make_ono(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<Ono>(config, shape); }
+std::shared_ptr<OperatorModel> make_ono(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<Ono>(config, shape);
+}
 
 }  // namespace lano

@@ -1,6 +1,7 @@
 // The frame LANO's blocks stand in, for operators that differ from it in the attention alone:
 //   f' = f + Attn(LN f),  f'' = f' + FFN(LN f'),  u = W LN(f_L) + b
-// `Attention` is a module made from (config, shape) with forward(f, mesh): [B,N,C] -> [B,N,C]. Dropout acts behind attention and feed-forward.
+// `Attention` is a module made from (config, shape) with forward(f, mesh): [B,N,C] -> [B,N,C]. Dropout acts behind
+// attention and feed-forward.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ class PreNormBlock : public torch::nn::Module {
     norm1_ = register_module("norm1", torch::nn::LayerNorm(over));
     attention_ = register_module("attention", std::make_shared<Attention>(config, shape));
     norm2_ = register_module("norm2", torch::nn::LayerNorm(over));
-    ffn_ = register_module("ffn", std::make_shared<FeedForward>(config.width, config.ffn_ratio * config.width, config.width));
+    ffn_ = register_module("ffn",
+                           std::make_shared<FeedForward>(config.width, config.ffn_ratio * config.width, config.width));
   }
 
   torch::Tensor forward(torch::Tensor f, const Shape& mesh) {

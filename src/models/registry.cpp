@@ -13,9 +13,15 @@ namespace {
 
 // Every model but LANO by its name, in the order of the paper's table, then those users ask for beside it.
 constexpr std::pair<const char*, MakeModel> kBaselines[] = {
-    {"fno", make_fno}, {"wmt", make_wmt}, {"u-fno", make_u_fno}, {"geo-fno", make_geo_fno}, {"u-no", make_u_no}, {"f-fno", make_f_fno}, {"lsm", make_lsm},
-    {"galerkin", make_galerkin}, {"ht-net", make_ht_net}, {"oformer", make_oformer}, {"gnot", make_gnot}, {"factformer", make_factformer},
-    {"ono", make_ono}, {"transolver", make_transolver}, {"deeponet", make_deeponet}, {"softmax", make_softmax}, {"ano", make_ano},
+    {"fno", make_fno},           {"wmt", make_wmt},
+    {"u-fno", make_u_fno},       {"geo-fno", make_geo_fno},
+    {"u-no", make_u_no},         {"f-fno", make_f_fno},
+    {"lsm", make_lsm},           {"galerkin", make_galerkin},
+    {"ht-net", make_ht_net},     {"oformer", make_oformer},
+    {"gnot", make_gnot},         {"factformer", make_factformer},
+    {"ono", make_ono},           {"transolver", make_transolver},
+    {"deeponet", make_deeponet}, {"softmax", make_softmax},
+    {"ano", make_ano},
 };
 
 std::vector<std::pair<std::string, MakeModel>>& registered() {
@@ -26,7 +32,10 @@ std::vector<std::pair<std::string, MakeModel>>& registered() {
 // LibTorch draws first weights from one generator of the process; it is left as it was found, whatever happens.
 class SeededGenerator {
  public:
-  explicit SeededGenerator(std::uint64_t seed) : generator_(at::detail::getDefaultCPUGenerator()), before_(generator_.get_state()) { generator_.set_current_seed(seed); }
+  explicit SeededGenerator(std::uint64_t seed)
+      : generator_(at::detail::getDefaultCPUGenerator()), before_(generator_.get_state()) {
+    generator_.set_current_seed(seed);
+  }
   ~SeededGenerator() { generator_.set_state(before_); }
   SeededGenerator(const SeededGenerator&) = delete;
   SeededGenerator& operator=(const SeededGenerator&) = delete;
@@ -79,7 +88,8 @@ std::int64_t OperatorModel::use_agents(std::int64_t) {
 
 std::int64_t parameter_count(const OperatorModel& model) {
   std::int64_t count = 0;
-  for (const auto& item : model.named_parameters()) count += item.value().numel() / (is_complex_weight(item.key()) ? 2 : 1);
+  for (const auto& item : model.named_parameters())
+    count += item.value().numel() / (is_complex_weight(item.key()) ? 2 : 1);
   return count;
 }
 

@@ -1,5 +1,6 @@
-// Rotary position embedding (Su et al. 2021) of points in space: channels are turned in pairs by angles proportional to the coordinates, so that the
-// product of a turned query with a turned key depends on the difference of their points alone.
+// Rotary position embedding (Su et al. 2021) of points in space: channels are turned in pairs by angles proportional to
+// the coordinates, so that the product of a turned query with a turned key depends on the difference of their points
+// alone.
 #pragma once
 
 #include <torch/torch.h>

@@ -1,8 +1,8 @@
-// The vanilla transformer (Vaswani et al. 2017) in LANO's frame: o = softmax(q k^T / sqrt(D)) v among all N points, per head; q, k, v linear in LN(f)
-// without bias. What linear attention is measured against: cost O(N^2 C).
+// The vanilla transformer (Vaswani et al. 2017) in LANO's frame: o = softmax(q k^T / sqrt(D)) v among all N points, per
+// head; q, k, v linear in LN(f) without bias. What linear attention is measured against: cost O(N^2 C).
 //
-// Rows of queries are taken in tiles of T, so that a score matrix has T x N entries. Forward keeps the logarithms l of the row sums; backward makes
-// a tile's scores again. With P = exp(q k^T - l), O = P v and the gradient G of O:
+// Rows of queries are taken in tiles of T, so that a score matrix has T x N entries. Forward keeps the logarithms l of
+// the row sums; backward makes a tile's scores again. With P = exp(q k^T - l), O = P v and the gradient G of O:
 //   dv = P^T G,   dS = P * (G v^T - rowsum(G * O)),   dq = dS k,   dk = dS^T q
 // Memory O(NC + TN); backward costs one product more than keeping P would.
 #include <algorithm>
@@ -20,9 +20,10 @@ namespace nn = torch::nn;
 
 class TiledSoftmax : public torch::autograd::Function<TiledSoftmax> {
  public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
-                               std::int64_t rows) {
-    const torch::Tensor out = torch::empty_like(q), logs = torch::empty({q.size(0), q.size(1), q.size(2), 1}, q.options());
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& q,
+                               const torch::Tensor& k, const torch::Tensor& v, std::int64_t rows) {
+    const torch::Tensor out = torch::empty_like(q),
+                        logs = torch::empty({q.size(0), q.size(1), q.size(2), 1}, q.options());
     for (std::int64_t first = 0; first < q.size(2); first += rows) {
       const std::int64_t count = std::min(rows, q.size(2) - first);
       torch::Tensor p = torch::matmul(q.narrow(2, first, count), k.transpose(2, 3));
@@ -35,7 +36,8 @@ class TiledSoftmax : public torch::autograd::Function<TiledSoftmax> {
     return out;
   }
 
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, const torch::autograd::variable_list& gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     const torch::Tensor &q = saved[0], &k = saved[1], &v = saved[2], &out = saved[3], &logs = saved[4];
     const std::int64_t rows = context->saved_data["rows"].toInt();
@@ -78,7 +80,8 @@ class SoftmaxAttention : public nn::Module {
 
 }  // namespace
 
-torch::Tensor tiled_softmax_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v, std::int64_t rows) {
+torch::Tensor tiled_softmax_attention(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& v,
+                                      std::int64_t rows) {
   return TiledSoftmax::apply(q, k, v, rows);
 }
 

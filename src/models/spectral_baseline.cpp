@@ -8,18 +8,22 @@
 
 namespace lano {
 
-SpectralBaseline::SpectralBaseline(const BaselineConfig& config, const LanoShape& shape, Project project, std::int64_t channels, std::int64_t hidden)
+SpectralBaseline::SpectralBaseline(const BaselineConfig& config, const LanoShape& shape, Project project,
+                                   std::int64_t channels, std::int64_t hidden)
     : Baseline(config, shape, channels) {
   const std::string doing = fmt::format("making {}", config.name);
   register_encoder(/*placeholder=*/false);
   if (shape.axes == 0 || project == Project::everything) {
     if (shape.dims != 2) {
-      fail_usage(doing, project == Project::everything ? "points in the plane, which is what geo-FNO's projection takes"
-                                                       : "a grid, a mesh, or points in the plane, which is what geo-FNO's projection takes",
+      fail_usage(doing,
+                 project == Project::everything
+                     ? "points in the plane, which is what geo-FNO's projection takes"
+                     : "a grid, a mesh, or points in the plane, which is what geo-FNO's projection takes",
                  fmt::format("{}-dimensional points", shape.dims), "choose a model without Fourier transforms");
     }
     if (2 * config.modes > config.latent_grid) {
-      fail_usage(doing, fmt::format("model.modes of at most half of model.latent_grid = {}", config.latent_grid), std::to_string(config.modes));
+      fail_usage(doing, fmt::format("model.modes of at most half of model.latent_grid = {}", config.latent_grid),
+                 std::to_string(config.modes));
     }
     projection_ = register_module("projection", std::make_shared<GeoProjection>(channels, config.modes));
   }

@@ -1,5 +1,6 @@
-// The convolution of Fourier neural operators: a linear map of the channels for each of the lowest frequencies. Shared by the spectral
-// baselines, and by the projection that brings clouds to a grid. Images are [B,C,n1,...] with one, two or three axes.
+// The convolution of Fourier neural operators: a linear map of the channels for each of the lowest frequencies. Shared
+// by the spectral baselines, and by the projection that brings clouds to a grid. Images are [B,C,n1,...] with one, two
+// or three axes.
 #pragma once
 
 #include <torch/torch.h>
@@ -9,15 +10,18 @@
 
 namespace lano {
 
-// A grid with too few points for the modes: it keeps the weights of the frequencies it has, or (multiwavelets) the first entries of them.
+// A grid with too few points for the modes: it keeps the weights of the frequencies it has, or (multiwavelets) the
+// first entries of them.
 enum class CoarseGrid { same_frequencies, same_entries };
 
 class SpectralConvolution : public torch::nn::Module {
  public:
-  SpectralConvolution(std::int64_t in, std::int64_t out, std::int64_t axes, std::int64_t modes, CoarseGrid coarse = CoarseGrid::same_frequencies);
+  SpectralConvolution(std::int64_t in, std::int64_t out, std::int64_t axes, std::int64_t modes,
+                      CoarseGrid coarse = CoarseGrid::same_frequencies);
 
   torch::Tensor forward(const torch::Tensor& image);  // [B,in,n1,...] -> [B,out,n1,...]
-  // Weights times coefficients in the order of a real FFT, the last axis halved: [B,in,r1,...,c] -> [B,out,r1,...,c], zero beyond the modes.
+  // Weights times coefficients in the order of a real FFT, the last axis halved: [B,in,r1,...,c] -> [B,out,r1,...,c],
+  // zero beyond the modes.
   torch::Tensor mix(const torch::Tensor& spectrum);
 
  private:

@@ -1,5 +1,6 @@
-// A limit on what LibTorch allocates for tensors in this thread, for as long as it lives: for models whose sizes a stranger wrote down. What a size costs
-// is known to each model's constructor alone, so it is the allocations that are counted, not the sizes.
+// A limit on what LibTorch allocates for tensors in this thread, for as long as it lives: for models whose sizes a
+// stranger wrote down. What a size costs is known to each model's constructor alone, so it is the allocations that are
+// counted, not the sizes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ struct OverBudget : std::bad_alloc {
 
 class TensorBudget {
  public:
-  explicit TensorBudget(std::size_t bytes);  // of all tensors together, freed ones too; a tensor beyond them throws OverBudget
+  explicit TensorBudget(
+      std::size_t bytes);  // of all tensors together, freed ones too; a tensor beyond them throws OverBudget
   ~TensorBudget();
   TensorBudget(const TensorBudget&) = delete;
   TensorBudget& operator=(const TensorBudget&) = delete;

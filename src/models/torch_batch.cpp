@@ -14,12 +14,14 @@ torch::Device& chosen_device() {
 
 // A copy on the device; the memory stays the caller's.
 torch::Tensor copied(std::span<const float> values, at::IntArrayRef shape, torch::Device device) {
-  return torch::from_blob(const_cast<float*>(values.data()), shape, torch::kFloat32).to(device, torch::kFloat32, false, /*copy=*/true);  // CPU: copied across
+  return torch::from_blob(const_cast<float*>(values.data()), shape, torch::kFloat32)
+      .to(device, torch::kFloat32, false, /*copy=*/true);  // CPU: copied across
 }
 
 }  // namespace
 
-torch::Tensor to_torch(std::span<const float> field, const FieldBatch& batch, std::int64_t channels, torch::Device device) {
+torch::Tensor to_torch(std::span<const float> field, const FieldBatch& batch, std::int64_t channels,
+                       torch::Device device) {
   if (batch.packed) return copied(field, {1, batch.points(), channels}, device);
   return copied(field, {batch.samples(), batch.sizes[0], channels}, device);
 }
@@ -53,8 +55,10 @@ void use_torch_device(const std::string& name) {
   constexpr const char* kDoing = "choosing a device";
   try {
     const torch::Device device(name);
-    if (device.is_cuda() && (!torch::cuda::is_available() || device.index() >= static_cast<int>(torch::cuda::device_count()))) {
-      fail_usage(kDoing, fmt::format("a LibTorch and a machine with '{}'", name), "none", "leave out --device, or build against a LibTorch with CUDA");
+    if (device.is_cuda() &&
+        (!torch::cuda::is_available() || device.index() >= static_cast<int>(torch::cuda::device_count()))) {
+      fail_usage(kDoing, fmt::format("a LibTorch and a machine with '{}'", name), "none",
+                 "leave out --device, or build against a LibTorch with CUDA");
     }
     if (!device.is_cuda() && !device.is_cpu()) fail_usage(kDoing, "cpu, cuda or cuda:N", fmt::format("'{}'", name));
     chosen_device() = device;

@@ -22,7 +22,8 @@ torch::Tensor sample_loss(const torch::Tensor& error, const torch::Tensor& truth
 
 }  // namespace
 
-torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth, const std::vector<double>& weights) {
+torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth,
+                               const std::vector<double>& weights) {
   return sample_loss(prediction - truth, truth, weights, true);
 }
 
@@ -33,14 +34,16 @@ torch::Tensor l2_loss(const torch::Tensor& prediction, const torch::Tensor& trut
 TorchLoss::TorchLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing)
     : config_(std::move(config)), output_(std::move(output)), mesh_(std::move(mesh)), spacing_(std::move(spacing)) {}
 
-torch::Tensor TorchLoss::of_samples(const torch::Tensor& error, const torch::Tensor& truth, const std::vector<double>& weights) const {
+torch::Tensor TorchLoss::of_samples(const torch::Tensor& error, const torch::Tensor& truth,
+                                    const std::vector<double>& weights) const {
   return sample_loss(error, truth, weights, config_.kind == LossKind::relative_l2);
 }
 
-torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::Tensor& known, const std::vector<std::int64_t>& counts,
-                                    const std::vector<double>& weights) const {
+torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::Tensor& known,
+                                    const std::vector<std::int64_t>& counts, const std::vector<double>& weights) const {
   torch::Tensor truth = known.to(torch::kFloat64);
-  torch::Tensor error = network.to(torch::kFloat64) * channel_row(output_.scale(), network) + channel_row(output_.shift(), network) - truth;
+  torch::Tensor error = network.to(torch::kFloat64) * channel_row(output_.scale(), network) +
+                        channel_row(output_.shift(), network) - truth;
   if (!config_.channel_weights.empty()) {
     const torch::Tensor roots = channel_row(config_.channel_weights, network).sqrt();
     error = error * roots;
@@ -51,7 +54,8 @@ torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::T
     std::int64_t first = 0;
     for (std::size_t b = 0; b < counts.size(); ++b) {
       const std::vector<double> weight = weights.empty() ? weights : std::vector<double>{weights[b]};
-      const torch::Tensor one = of_samples(error.narrow(1, first, counts[b]), truth.narrow(1, first, counts[b]), weight);
+      const torch::Tensor one =
+          of_samples(error.narrow(1, first, counts[b]), truth.narrow(1, first, counts[b]), weight);
       sum = sum.defined() ? sum + one : one;
       first += counts[b];
     }
@@ -59,7 +63,8 @@ torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::T
   }
   torch::Tensor value = of_samples(error, truth, weights);
   if (config_.gradient_weight > 0) {
-    value = value + config_.gradient_weight * of_samples(central_gradient(error, mesh_, spacing_), central_gradient(truth, mesh_, spacing_), weights);
+    value = value + config_.gradient_weight * of_samples(central_gradient(error, mesh_, spacing_),
+                                                         central_gradient(truth, mesh_, spacing_), weights);
   }
   return value;
 }

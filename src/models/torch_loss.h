@@ -18,11 +18,12 @@ class TorchLoss {
 
   // network [B, N, du], truth physical; packed clouds: [1, P, du] with the points of each. weights: of each sample, or
   // empty for 1.
-  torch::Tensor operator()(const torch::Tensor& network, const torch::Tensor& truth, const std::vector<std::int64_t>& counts,
-                           const std::vector<double>& weights) const;
+  torch::Tensor operator()(const torch::Tensor& network, const torch::Tensor& truth,
+                           const std::vector<std::int64_t>& counts, const std::vector<double>& weights) const;
 
  private:
-  torch::Tensor of_samples(const torch::Tensor& error, const torch::Tensor& truth, const std::vector<double>& weights) const;
+  torch::Tensor of_samples(const torch::Tensor& error, const torch::Tensor& truth,
+                           const std::vector<double>& weights) const;
 
   LossConfig config_;
   ChannelMap output_;
@@ -34,7 +35,8 @@ class TorchLoss {
 torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth,
                                const std::vector<double>& weights = {});
 // mean_b w_b ||u_b - t_b|| / sqrt(number of values)
-torch::Tensor l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth, const std::vector<double>& weights = {});
+torch::Tensor l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth,
+                      const std::vector<double>& weights = {});
 
 // Central differences at interior points of a grid: [B, N, c] -> [B, interior N, c * axes].
 torch::Tensor central_gradient(const torch::Tensor& field, const Shape& mesh, const std::vector<double>& spacing);

@@ -6,8 +6,8 @@
 
 #include "core/baseline_config.h"
 #include "core/error.h"
-#include "core/model_catalogue.h"
 #include "core/hilbert.h"
+#include "core/model_catalogue.h"
 #include "models/flat_parameters.h"
 #include "models/tensor_budget.h"
 #include "models/torch_batch.h"
@@ -19,26 +19,32 @@ namespace {
 constexpr std::size_t kBatch = 8;
 constexpr const char* kDamaged = "the file is damaged: copy it again";
 
-// What the fields and the number of tensors say about a baseline's sizes; the rest is up to its constructor, under a budget.
+// What the fields and the number of tensors say about a baseline's sizes; the rest is up to its constructor, under a
+// budget.
 void check_baseline(const ModelFile& file, const std::string& doing) {
   BaselineConfig config;
   LanoShape shape;
   baseline_from_json(file.architecture, config, shape);
   const std::int64_t state = config.task == Task::autoregressive ? file.set.output_channels() : 0;
-  if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + state || shape.output_channels != file.set.output_channels()) {
+  if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + state ||
+      shape.output_channels != file.set.output_channels()) {
     fail(doing, "an architecture with the channels of its fields", "another number of channels", kDamaged);
   }
   constexpr std::int64_t kMostPoints = std::int64_t{1} << 40;
-  if (shape.points < 0 || shape.points > kMostPoints) fail(doing, fmt::format("points of at most {}", kMostPoints), std::to_string(shape.points), kDamaged);
+  if (shape.points < 0 || shape.points > kMostPoints)
+    fail(doing, fmt::format("points of at most {}", kMostPoints), std::to_string(shape.points), kDamaged);
   const ModelInfo* const info = find_model(config.name);
-  for (const auto& [key, parts] : {std::pair("model.layers", config.layers), std::pair("model.experts", config.experts)}) {  // each has tensors of its own
+  for (const auto& [key, parts] : {std::pair("model.layers", config.layers),
+                                   std::pair("model.experts", config.experts)}) {  // each has tensors of its own
     if (info != nullptr && reads_key(*info, key) && parts > static_cast<std::int64_t>(file.weights.size())) {
-      fail(doing, fmt::format("{} of at most the {} tensors there are", key, file.weights.size()), std::to_string(parts), kDamaged);
+      fail(doing, fmt::format("{} of at most the {} tensors there are", key, file.weights.size()),
+           std::to_string(parts), kDamaged);
     }
   }
 }
 
-// First weights are drawn in place or in a few steps: eight times what the file holds is ample, and a small model needs next to nothing more.
+// First weights are drawn in place or in a few steps: eight times what the file holds is ample, and a small model needs
+// next to nothing more.
 std::shared_ptr<OperatorModel> make_model_of_size(const ModelFile& file, const std::string& doing) {
   constexpr std::size_t kTimes = 8, kMore = std::size_t{64} << 20;
   std::size_t numbers = 0;
@@ -63,7 +69,8 @@ struct TorchPredictor::Prepared {
   FieldBatch fields;                // one sample, the state behind its input
   std::int64_t points() const { return fields.sizes[0]; }
   bool goes_with(const Prepared& other) const {
-    return points() == other.points() && fields.mesh == other.fields.mesh && fields.spacing == other.fields.spacing && fields.origin == other.fields.origin;
+    return points() == other.points() && fields.mesh == other.fields.mesh && fields.spacing == other.fields.spacing &&
+           fields.origin == other.fields.origin;
   }
 };
 
@@ -87,8 +94,11 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   if (const std::vector<double> box = model_->order_box(); set.geometry == Geometry::points && !box.empty()) {
     p.order = hilbert_order(coordinates, set.dims(), query.input, set.input_channels(), box);
   }
-  const auto at = [&](std::int64_t i) { return static_cast<std::size_t>(p.order.empty() ? i : p.order[static_cast<std::size_t>(i)]); };
-  const auto append = [&](std::span<const float> values, std::int64_t channels, const ChannelMap& map, std::int64_t i, std::vector<float>& to) {
+  const auto at = [&](std::int64_t i) {
+    return static_cast<std::size_t>(p.order.empty() ? i : p.order[static_cast<std::size_t>(i)]);
+  };
+  const auto append = [&](std::span<const float> values, std::int64_t channels, const ChannelMap& map, std::int64_t i,
+                          std::vector<float>& to) {
     const auto width = static_cast<std::size_t>(channels);
     to.resize(to.size() + width);
     map.encode(values.subspan(at(i) * width, width), std::span(to).last(width));
@@ -113,13 +123,16 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
     all.times.insert(all.times.end(), p.fields.times.begin(), p.fields.times.end());
   }
   const std::int64_t inputs = set.input_channels() + (task() == Task::autoregressive ? set.output_channels() : 0);
-  const torch::Tensor answer = model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
-  const auto width = static_cast<std::size_t>(set.output_channels()), points = static_cast<std::size_t>(prepared[0].points());
+  const torch::Tensor answer =
+      model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
+  const auto width = static_cast<std::size_t>(set.output_channels()),
+             points = static_cast<std::size_t>(prepared[0].points());
   const std::span<const float> values(answer.data_ptr<float>(), static_cast<std::size_t>(answer.numel()));
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t to = prepared[q].order.empty() ? i : static_cast<std::size_t>(prepared[q].order[i]);
-      about_.normaliser.output.decode(values.subspan((q * points + i) * width, width), queries[q].output.subspan(to * width, width));
+      about_.normaliser.output.decode(values.subspan((q * points + i) * width, width),
+                                      queries[q].output.subspan(to * width, width));
     }
   }
 }

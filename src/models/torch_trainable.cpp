@@ -8,8 +8,8 @@
 
 namespace lano {
 
-TorchTrainable::TorchTrainable(const nlohmann::json& architecture, const TrainConfig& config, const Objective& objective,
-                               torch::Device device, bool mirrored)
+TorchTrainable::TorchTrainable(const nlohmann::json& architecture, const TrainConfig& config,
+                               const Objective& objective, torch::Device device, bool mirrored)
     : model_(make_model(architecture, static_cast<std::uint64_t>(config.seed))),
       config_(config),
       output_(objective.output),
@@ -20,7 +20,9 @@ TorchTrainable::TorchTrainable(const nlohmann::json& architecture, const TrainCo
 torch::Tensor TorchTrainable::loss(const Lesson& lesson) {
   const std::int64_t outputs = output_.channels();
   const auto points = lesson.batch.points();
-  const auto channels = [&](const std::vector<float>& values) { return static_cast<std::int64_t>(values.size()) / points; };
+  const auto channels = [&](const std::vector<float>& values) {
+    return static_cast<std::int64_t>(values.size()) / points;
+  };
   const std::int64_t given = lesson.batch.shared_coordinates ? lesson.batch.sizes[0] : points;
   const auto dims = static_cast<std::int64_t>(lesson.batch.coordinates.size()) / given;
   const Batch batch = to_torch(lesson.batch, dims, channels(lesson.batch.input), device_);
@@ -29,7 +31,8 @@ torch::Tensor TorchTrainable::loss(const Lesson& lesson) {
                  lesson.weights.empty() ? std::vector<double>{} : lesson.weights[k]);
   };
   const auto pass = [&](const Batch& each, std::size_t k) {
-    model_->name_pass({0, static_cast<std::uint64_t>(config_.seed), lesson.step, lesson.place, static_cast<std::uint32_t>(k)});
+    model_->name_pass(
+        {0, static_cast<std::uint64_t>(config_.seed), lesson.step, lesson.place, static_cast<std::uint32_t>(k)});
     return model_->forward(each);
   };
   if (config_.lano.task != Task::autoregressive) return judged(pass(batch, 0), 0, 0);

@@ -1,5 +1,5 @@
-// A model of LibTorch in training: autograd behind the interface of train/trainable.h. Parameters and gradients are flat
-// buffers of plain memory; on the CPU the model's tensors are views of them, on another device copies.
+// A model of LibTorch in training: autograd behind the interface of train/trainable.h. Parameters and gradients are
+// flat buffers of plain memory; on the CPU the model's tensors are views of them, on another device copies.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,12 @@
-// Transolver (Wu et al., ICML 2024): attention among G learned slices of the domain instead of among N points. Per head, with D = C/H:
+// Transolver (Wu et al., ICML 2024): attention among G learned slices of the domain instead of among N points. Per
+// head, with D = C/H:
 //   w = softmax_G(P x / tau)            [N,G]  each point's share in each slice; P: D -> G, tau learned
 //   s_g = sum_n w_ng y_n / sum_n w_ng   [G,D]  slice tokens of y
 //   t = softmax(q k^T / sqrt(D)) v      [G,D]  attention among them, q, k, v linear in s
 //   o_n = sum_g w_ng t_g                [N,D]
-// x and y are linear in LN(f) on clouds; on grids and meshes they are 3x3 (3x3x3) convolutions of it. Blocks are pre-norm with a feed-forward
-// network of ratio r, the last one ends in LN and a linear map. Cost O(NGC + G^2 C) beside the maps of single points.
+// x and y are linear in LN(f) on clouds; on grids and meshes they are 3x3 (3x3x3) convolutions of it. Blocks are
+// pre-norm with a feed-forward network of ratio r, the last one ends in LN and a linear map. Cost O(NGC + G^2 C) beside
+// the maps of single points.
 #include <cmath>
 #include <vector>
 
@@ -44,8 +46,8 @@ class PhysicsAttention : public nn::Module {
     const torch::Tensor x = heads_of(x_), y = heads_of(y_);
     // Structured meshes limit the temperature, clouds do not: as published.
     const torch::Tensor tau = mesh.empty() ? temperature_ : temperature_.clamp(0.1, 5);
-    const torch::Tensor w = torch::softmax(slice_(x) / tau, -1);                                           // [B,H,N,G]
-    const torch::Tensor tokens = torch::matmul(w.transpose(2, 3), y) / (w.sum(2).unsqueeze(-1) + 1e-5);   // [B,H,G,D]
+    const torch::Tensor w = torch::softmax(slice_(x) / tau, -1);                                         // [B,H,N,G]
+    const torch::Tensor tokens = torch::matmul(w.transpose(2, 3), y) / (w.sum(2).unsqueeze(-1) + 1e-5);  // [B,H,G,D]
     const double scale = 1 / std::sqrt(static_cast<double>(tokens.size(3)));
     const torch::Tensor share = torch::softmax(torch::matmul(q_(tokens), k_(tokens).transpose(2, 3)) * scale, -1);
     const torch::Tensor mixed = torch::matmul(torch::dropout(share, dropout_, is_training()), v_(tokens));

@@ -1,4 +1,5 @@
-// U-FNO (Wen et al., Advances in Water Resources 2022): an FNO whose last two of four layers have a U-net beside the spectral convolution,
+// U-FNO (Wen et al., Advances in Water Resources 2022): an FNO whose last two of four layers have a U-net beside the
+// spectral convolution,
 //   f <- gelu( F^-1( R F f ) + W f + U f )
 // for the fine scales a truncated spectrum cannot carry; the last one without activation. Cost O(N (C log N + C^2)).
 #include <vector>
@@ -14,7 +15,8 @@ constexpr int kPlainLayers = 2;
 
 class UFno : public SpectralBaseline {
  public:
-  UFno(const BaselineConfig& config, const LanoShape& shape) : SpectralBaseline(config, shape, Project::clouds, config.width, config.width) {
+  UFno(const BaselineConfig& config, const LanoShape& shape)
+      : SpectralBaseline(config, shape, Project::clouds, config.width, config.width) {
     torch::nn::ModuleList layers, unets;
     for (int l = 0; l < kFourierLayers; ++l) {
       layers_.push_back(std::make_shared<FourierLayer>(config.width, axes(), config.modes));
@@ -45,6 +47,8 @@ class UFno : public SpectralBaseline {
 
 }  // namespace
 
-std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<UFno>(config, shape); }
+std::shared_ptr<OperatorModel> make_u_fno(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<UFno>(config, shape);
+}
 
 }  // namespace lano

@@ -1,7 +1,9 @@
-// U-NO, the U-shaped neural operator (Rahman et al., TMLR 2023): a U-net with a Fourier layer at each scale, on the way down and on the way up,
+// U-NO, the U-shaped neural operator (Rahman et al., TMLR 2023): a U-net with a Fourier layer at each scale, on the way
+// down and on the way up,
 //   f_s <- gelu( F^-1( R F f_s ) + D f_s )
-// where D is a double convolution through one channel (what the public library has in the place of the pointwise map). Scale s = 0..4 keeps
-// min(m, n/2^(s+1)) modes, n the shortest axis in training. Five scales as published, whatever model.layers is. Cost O(N (C log N + C^2)).
+// where D is a double convolution through one channel (what the public library has in the place of the pointwise map).
+// Scale s = 0..4 keeps min(m, n/2^(s+1)) modes, n the shortest axis in training. Five scales as published, whatever
+// model.layers is. Cost O(N (C log N + C^2)).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,7 +22,9 @@ class SpectralScale : public torch::nn::Module {
     local_ = register_module("local", std::make_shared<DoubleConvolution>(axes, channels, 1, channels, norm));
   }
 
-  torch::Tensor forward(const torch::Tensor& image) { return torch::gelu(spectral_->forward(image) + local_->forward(image)); }
+  torch::Tensor forward(const torch::Tensor& image) {
+    return torch::gelu(spectral_->forward(image) + local_->forward(image));
+  }
 
  private:
   std::shared_ptr<SpectralConvolution> spectral_;
@@ -38,8 +42,10 @@ class UShapedOperator : public SpectralBaseline {
     for (int s = 0; s < UNet::kScales; ++s) {
       const std::int64_t modes = std::clamp<std::int64_t>(shortest >> (s + 1), 1, config.modes);
       const std::int64_t above = s + 1 < UNet::kScales ? unet_->up_channels(s) : unet_->down_channels(s);
-      down_.push_back(register_module("down" + std::to_string(s), std::make_shared<SpectralScale>(axes(), unet_->down_channels(s), modes, norm)));
-      up_.push_back(register_module("up" + std::to_string(s), std::make_shared<SpectralScale>(axes(), above, modes, norm)));
+      down_.push_back(register_module("down" + std::to_string(s),
+                                      std::make_shared<SpectralScale>(axes(), unet_->down_channels(s), modes, norm)));
+      up_.push_back(
+          register_module("up" + std::to_string(s), std::make_shared<SpectralScale>(axes(), above, modes, norm)));
     }
   }
 

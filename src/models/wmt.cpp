@@ -1,11 +1,12 @@
-// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials an axis, K = k^2 (one axis: k). A layer
-// halves the grid until one point is left, applies small operators at each scale, and builds the grid up again. From scale n to n+1:
-//   s_n+1 = sum_p s_n,p H_p^T,  d_n+1 = sum_p s_n,p G_p^T       p: even or odd along each axis, H_p = h_p1 x h_p2, G_p = g_p1 x g_p2
-//   U_d = A d + B s,  U_s = C d,  at the coarsest scale u = T s
-//   u_n,p = (u_n+1 + U_s) H_p + U_d G_p
-// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points an axis, ReLU and a linear map; with one
-// axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept, and a third axis is not halved: as published. The
-// halved axes are padded to one power of two. Between layers GELU. Cost O(N K^2).
+// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials an axis, K =
+// k^2 (one axis: k). A layer halves the grid until one point is left, applies small operators at each scale, and builds
+// the grid up again. From scale n to n+1:
+//   s_n+1 = sum_p s_n,p H_p^T,  d_n+1 = sum_p s_n,p G_p^T       p: even or odd along each axis, H_p = h_p1 x h_p2, G_p
+//   = g_p1 x g_p2 U_d = A d + B s,  U_s = C d,  at the coarsest scale u = T s u_n,p = (u_n+1 + U_s) H_p + U_d G_p
+// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points an axis, ReLU and
+// a linear map; with one axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept, and
+// a third axis is not halved: as published. The halved axes are padded to one power of two. Between layers GELU. Cost
+// O(N K^2).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -35,7 +36,8 @@ class ScaleOperator : public nn::Module {
  public:
   ScaleOperator(std::int64_t axes, std::int64_t channels, bool spectral) : plain_(axes == 1) {
     if (spectral || plain_) {
-      spectral_ = register_module("spectral", std::make_shared<SpectralConvolution>(channels, channels, axes, kModes, CoarseGrid::same_entries));
+      spectral_ = register_module("spectral", std::make_shared<SpectralConvolution>(channels, channels, axes, kModes,
+                                                                                    CoarseGrid::same_entries));
     } else {
       conv_ = register_convolution(*this, "conv", axes, channels, channels, 3);
     }
@@ -64,7 +66,8 @@ class ScaleOperator : public nn::Module {
 
 class MultiwaveletLayer : public nn::Module {
  public:
-  MultiwaveletLayer(std::int64_t k, std::int64_t axes, std::int64_t channels) : halved_(std::min<std::int64_t>(axes, 2)), channels_(channels) {
+  MultiwaveletLayer(std::int64_t k, std::int64_t axes, std::int64_t channels)
+      : halved_(std::min<std::int64_t>(axes, 2)), channels_(channels) {
     a_ = register_module("a", std::make_shared<ScaleOperator>(axes, channels, true));
     b_ = register_module("b", std::make_shared<ScaleOperator>(axes, channels, false));
     c_ = register_module("c", std::make_shared<ScaleOperator>(axes, channels, false));
@@ -92,7 +95,8 @@ class MultiwaveletLayer : public nn::Module {
       to_smooth.push_back(c_->forward(both[1]));
     }
     torch::Tensor u = coarsest_(smooth);
-    for (std::size_t n = to_detail.size(); n-- > 0;) u = joined(torch::matmul(torch::cat({u + to_smooth[n], to_detail[n]}, -1), split.t()));
+    for (std::size_t n = to_detail.size(); n-- > 0;)
+      u = joined(torch::matmul(torch::cat({u + to_smooth[n], to_detail[n]}, -1), split.t()));
     return u;
   }
 

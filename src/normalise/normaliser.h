@@ -28,8 +28,8 @@ class ChannelMap {
   std::vector<double> shift_, scale_;
 };
 
-// Running mean and variance of each channel in double (Chan, Golub, LeVeque): add whole samples in a fixed order and the
-// result has the same bits for any thread count. Safe for huge offsets (1e8 +/- 1).
+// Running mean and variance of each channel in double (Chan, Golub, LeVeque): add whole samples in a fixed order and
+// the result has the same bits for any thread count. Safe for huge offsets (1e8 +/- 1).
 class ChannelStatistics {
  public:
   explicit ChannelStatistics(std::int64_t channels);

@@ -18,9 +18,9 @@ constexpr std::array<double, 4> kBoxX = {-0.25, 0.25, 0.75, 1.25};
 constexpr double kBoxY = 0.1;
 constexpr double kGentleRatio = 1.02;  // of neighbouring cells near the airfoil, on 50 cells
 
-// Distances 0 = s_0 < ... < s_cells = length: cells start at `first` and grow by the gentle ratio over three quarters of
-// their number, then by the ratio that closes the sum, found by bisection. The gentle ratio is rooted with refinement so
-// that meshes of other sizes sample the same mapping.
+// Distances 0 = s_0 < ... < s_cells = length: cells start at `first` and grow by the gentle ratio over three quarters
+// of their number, then by the ratio that closes the sum, found by bisection. The gentle ratio is rooted with
+// refinement so that meshes of other sizes sample the same mapping.
 std::vector<double> stretched(std::size_t cells, double first, double length) {
   const double gentle = std::pow(kGentleRatio, 50.0 / static_cast<double>(cells));
   const std::size_t near = cells * 3 / 4;

@@ -73,20 +73,21 @@ SetDescription AirfoilProblem::describe() const {
   d.output = {{"mach", "1"}};
   d.kept = {{"rho", "1"}, {"u", "1"}, {"v", "1"}, {"p", "1"}};
   d.box = {1 - m.radius, 1 + m.radius, -m.radius, m.radius};
-  d.generator = nlohmann::json{{"program", "lano generate airfoil"},
-                               {"seed", config_.seed},
-                               {"mach", config_.mach},
-                               {"alpha", config_.alpha},
-                               {"gamma", kGamma},
-                               {"displacement", config_.displacement},
-                               {"limiter", "van Albada"},
-                               {"tolerance", config_.tolerance},
-                               {"max_steps", config_.max_steps},
-                               {"wake_cells", m.wake_cells},
-                               {"side_cells", m.side_cells},
-                               {"radial_cells", m.radial_cells},
-                               {"radius", m.radius}}
-                    .dump();
+  d.generator = nlohmann::json{
+      {"program", "lano generate airfoil"},
+      {"seed", config_.seed},
+      {"mach", config_.mach},
+      {"alpha", config_.alpha},
+      {"gamma", kGamma},
+      {"displacement", config_.displacement},
+      {"limiter", "van Albada"},
+      {"tolerance", config_.tolerance},
+      {"max_steps", config_.max_steps},
+      {"wake_cells", m.wake_cells},
+      {"side_cells", m.side_cells},
+      {"radial_cells", m.radial_cells},
+      {"radius",
+       m.radius}}.dump();
   return d;
 }
 

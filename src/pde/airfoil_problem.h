@@ -18,7 +18,7 @@ struct AirfoilConfig {
   double displacement = 0.05;  // the box nodes but the first move by U[-displacement, displacement]
   double tolerance = 1e-8;     // of the residual over that of the undisturbed flow
   std::int64_t max_steps = 300;
-  AirfoilMeshConfig mesh;      // the benchmark's 221 x 51 points
+  AirfoilMeshConfig mesh;  // the benchmark's 221 x 51 points
 };
 
 class AirfoilProblem final : public Problem {

@@ -87,7 +87,8 @@ std::size_t BlockIlu::find(std::size_t row, std::size_t column) const {
 
 Mat4& BlockIlu::block(std::size_t row, std::size_t column) {
   const std::size_t k = find(row, column);
-  if (k == columns_.size()) fail("filling a block matrix", "a block of its pattern", "a row and column that share no edge");
+  if (k == columns_.size())
+    fail("filling a block matrix", "a block of its pattern", "a row and column that share no edge");
   return values_[k];
 }
 

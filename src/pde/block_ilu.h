@@ -1,5 +1,5 @@
-// A sparse matrix of 4 x 4 blocks and its incomplete factorisation without fill, ILU(0): the preconditioner of the Euler
-// solver. One thread owns one.
+// A sparse matrix of 4 x 4 blocks and its incomplete factorisation without fill, ILU(0): the preconditioner of the
+// Euler solver. One thread owns one.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class BlockIlu {
   void clear();
   Mat4& block(std::size_t row, std::size_t column);  // must be in the pattern
   Mat4& diagonal(std::size_t row) { return values_[diagonal_[row]]; }
-  void factorise();                                  // in place; clear() before the next fill
+  void factorise();  // in place; clear() before the next fill
   void solve(std::span<const Vec4> right, std::span<Vec4> x) const;
 
  private:

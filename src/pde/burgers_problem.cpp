@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kWaves = 4;
 
 BurgersConfig checked(BurgersConfig c) {
-  if (c.resolution < 8 || c.stride < 1 || c.resolution % c.stride != 0 || c.frames < 2 || c.steps < 1 || !(c.frame_time > 0)) {
+  if (c.resolution < 8 || c.stride < 1 || c.resolution % c.stride != 0 || c.frames < 2 || c.steps < 1 ||
+      !(c.frame_time > 0)) {
     fail_usage("generating burgers", "a resolution of at least 8 that the stride divides, at least 2 frames and 1 step",
                fmt::format("resolution {}, stride {}, frames {}", c.resolution, c.stride, c.frames));
   }
@@ -25,7 +26,9 @@ BurgersConfig checked(BurgersConfig c) {
 }  // namespace
 
 BurgersProblem::BurgersProblem(BurgersConfig config)
-    : config_(checked(config)), kept_(config.resolution / config.stride), solver_(config.resolution, config.viscosity) {}
+    : config_(checked(config)),
+      kept_(config.resolution / config.stride),
+      solver_(config.resolution, config.viscosity) {}
 
 SetDescription BurgersProblem::describe() const {
   SetDescription d;
@@ -37,14 +40,10 @@ SetDescription BurgersProblem::describe() const {
   d.output = {{"u", "1"}, {"v", "1"}};
   d.box = {0, 1, 0, 1};
   for (std::int64_t t = 0; t < config_.frames; ++t) d.time.push_back(static_cast<double>(t) * config_.frame_time);
-  d.generator = nlohmann::json{{"program", "lano generate burgers"},
-                               {"resolution", config_.resolution},
-                               {"stride", config_.stride},
-                               {"frames", config_.frames},
-                               {"frame_time", config_.frame_time},
-                               {"steps", config_.steps},
-                               {"viscosity", config_.viscosity},
-                               {"seed", config_.seed}}
+  d.generator = nlohmann::json{{"program", "lano generate burgers"}, {"resolution", config_.resolution},
+                               {"stride", config_.stride},           {"frames", config_.frames},
+                               {"frame_time", config_.frame_time},   {"steps", config_.steps},
+                               {"viscosity", config_.viscosity},     {"seed", config_.seed}}
                     .dump();
   return d;
 }
@@ -60,7 +59,8 @@ std::vector<float> BurgersProblem::coordinates() const {
   return coords;
 }
 
-void BurgersProblem::initial(std::uint64_t seed, std::uint64_t sample, std::int64_t n, std::span<double> u, std::span<double> v) {
+void BurgersProblem::initial(std::uint64_t seed, std::uint64_t sample, std::int64_t n, std::span<double> u,
+                             std::span<double> v) {
   RandomStream stream(seed, Purpose::burgers_field, 0, sample);
   const auto size = static_cast<std::size_t>(n);
   for (const std::span<double> field : {u, v}) {
@@ -72,9 +72,10 @@ void BurgersProblem::initial(std::uint64_t seed, std::uint64_t sample, std::int6
         const double a = amplitude * stream.normal(), b = amplitude * stream.normal();
         for (std::size_t i = 0; i < size; ++i) {
           for (std::size_t j = 0; j < size; ++j) {
-            const double phase = 2 * std::numbers::pi *
-                                 (static_cast<double>(k1) * static_cast<double>(i) + static_cast<double>(k2) * static_cast<double>(j)) /
-                                 static_cast<double>(n);
+            const double phase =
+                2 * std::numbers::pi *
+                (static_cast<double>(k1) * static_cast<double>(i) + static_cast<double>(k2) * static_cast<double>(j)) /
+                static_cast<double>(n);
             field[i * size + j] += a * std::cos(phase) + b * std::sin(phase);
           }
         }
@@ -97,7 +98,8 @@ bool BurgersProblem::make(std::int64_t sample, std::int64_t, const SampleArrays&
         to.output[at++] = static_cast<float>(v[i * n + j]);
       }
     }
-    if (t == 0) std::copy(to.output.begin(), to.output.begin() + static_cast<std::ptrdiff_t>(frame_size), to.input.begin());
+    if (t == 0)
+      std::copy(to.output.begin(), to.output.begin() + static_cast<std::ptrdiff_t>(frame_size), to.input.begin());
   }
   return true;
 }

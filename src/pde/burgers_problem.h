@@ -24,7 +24,8 @@ class BurgersProblem final : public Problem {
   std::vector<float> coordinates() const override;
   bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
   // The first velocities at n points an axis: waves of at most kWaves periods an axis, the same field at every n.
-  static void initial(std::uint64_t seed, std::uint64_t sample, std::int64_t n, std::span<double> u, std::span<double> v);
+  static void initial(std::uint64_t seed, std::uint64_t sample, std::int64_t n, std::span<double> u,
+                      std::span<double> v);
 
  private:
   BurgersConfig config_;

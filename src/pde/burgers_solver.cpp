@@ -111,7 +111,8 @@ void BurgersSolver::advance(std::span<double> u, std::span<double> v, double tim
   const double h = time / static_cast<double>(steps);
   const std::vector<double> to_half = s.decay(h / 2), to_end = s.decay(h);
   // a E_a + b E_b for both components, with E per mode (empty: 1).
-  const auto combine = [&](const State& a, const std::vector<double>& ea, double b, const State& k, const std::vector<double>& ek) {
+  const auto combine = [&](const State& a, const std::vector<double>& ea, double b, const State& k,
+                           const std::vector<double>& ek) {
     State out{Field(s.modes()), Field(s.modes())};
     for (std::size_t p = 0; p < s.modes(); ++p) {
       const double fa = ea.empty() ? 1 : ea[p], fk = b * (ek.empty() ? 1 : ek[p]);

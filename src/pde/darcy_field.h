@@ -1,8 +1,8 @@
 // Random coefficients of the Darcy benchmark: a Gaussian field on the Neumann cosine basis of the unit square,
 //   g(x) = sum_k xi_k tau^(alpha-1) (pi^2 |k|^2 + tau^2)^(-alpha/2) phi_k(x),   xi_k ~ N(0,1), k != 0,
-// with phi_k orthonormal in L2, evaluated at cell centres (i+1/2)/n; then a = 12 where g >= 0, else 3, or, smooth, a = exp(g).
-// xi_k is drawn shell by shell in max(k1,k2), so the same (seed, sample) gives the same field, truncated at k < n, at
-// every resolution n. A sampler is shared by threads; each call uses its own buffers.
+// with phi_k orthonormal in L2, evaluated at cell centres (i+1/2)/n; then a = 12 where g >= 0, else 3, or, smooth, a =
+// exp(g). xi_k is drawn shell by shell in max(k1,k2), so the same (seed, sample) gives the same field, truncated at k <
+// n, at every resolution n. A sampler is shared by threads; each call uses its own buffers.
 #pragma once
 
 #include <cstdint>

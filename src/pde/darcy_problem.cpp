@@ -52,7 +52,8 @@ SetDescription DarcyProblem::describe() const {
 std::vector<float> DarcyProblem::coordinates() const {
   std::vector<float> coords;
   const auto centre = [&](std::int64_t k) {
-    return static_cast<float>((static_cast<double>(k * config_.stride) + 0.5) / static_cast<double>(config_.resolution));
+    return static_cast<float>((static_cast<double>(k * config_.stride) + 0.5) /
+                              static_cast<double>(config_.resolution));
   };
   for (std::int64_t i = 0; i < kept_; ++i) {
     for (std::int64_t j = 0; j < kept_; ++j) coords.insert(coords.end(), {centre(i), centre(j)});

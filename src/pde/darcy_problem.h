@@ -12,8 +12,8 @@ struct DarcyConfig {
   std::int64_t stride = 5;        // points kept: 0, stride, 2 stride, ...; 421 / 5 -> 85
   std::uint64_t seed = 0;
   DarcyFieldConfig field;
-  double source = 1;              // f
-  double tolerance = 1e-10;       // of the conjugate gradients
+  double source = 1;         // f
+  double tolerance = 1e-10;  // of the conjugate gradients
 };
 
 class DarcyProblem final : public Problem {

@@ -1,8 +1,8 @@
 // The constant-coefficient operator with half-cell Dirichlet boundaries has ghost values u_{-1} = -u_0, so its
-// eigenvectors along an axis are sin(pi (k+1) (i+1/2)/n) with eigenvalues n^2 (2 - 2 cos(pi (k+1)/n)). Its inverse takes
-// sine transforms of the rows (FFTW's RODFT10, back by RODFT01, product 2n), which leave one tridiagonal system a mode
-// along the columns, solved for all modes at once: half the transforms of a solve in both axes, and the benchmark's 421
-// is a prime, where transforms are slow. Cost of an iteration O(n^2 log n).
+// eigenvectors along an axis are sin(pi (k+1) (i+1/2)/n) with eigenvalues n^2 (2 - 2 cos(pi (k+1)/n)). Its inverse
+// takes sine transforms of the rows (FFTW's RODFT10, back by RODFT01, product 2n), which leave one tridiagonal system a
+// mode along the columns, solved for all modes at once: half the transforms of a solve in both axes, and the
+// benchmark's 421 is a prime, where transforms are slow. Cost of an iteration O(n^2 log n).
 #include "pde/darcy_solver.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,8 @@ void apply_faces(const Faces& faces, std::span<const double> u, std::span<double
       to[j - 1] -= side[j] * row[j];
     }
     if (i > 0) {
-      for (std::size_t j = 0; j < n; ++j) to[j] -= up[j] * row[static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(n)];
+      for (std::size_t j = 0; j < n; ++j)
+        to[j] -= up[j] * row[static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(n)];
     }
     if (i + 1 < n) {
       for (std::size_t j = 0; j < n; ++j) to[j] -= down[j] * row[j + n];
@@ -79,7 +80,8 @@ struct DarcySolver::Poisson {
     for (std::size_t i = 0; i < cells; ++i) {
       const double ends = (i == 0 ? 1 : 0) + (i + 1 == cells ? 1 : 0);
       for (std::size_t k = 0; k < cells; ++k) {
-        const double lambda = 2 - 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / static_cast<double>(cells));
+        const double lambda =
+            2 - 2 * std::cos(std::numbers::pi * static_cast<double>(k + 1) / static_cast<double>(cells));
         pivot[i * cells + k] = 1 / (2 + ends + lambda - (i > 0 ? pivot[(i - 1) * cells + k] : 0));
       }
     }

@@ -16,7 +16,8 @@ DieProfile::DieProfile(double first, double spacing, std::vector<double> heights
   if (n < 2 || !(spacing > 0)) {
     fail_usage("making a die", "at least two knots at a positive spacing", fmt::format("{} knots, {}", n, spacing));
   }
-  // m[k-1] + 4 m[k] + m[k+1] = 6 (h[k-1] - 2 h[k] + h[k+1]) / spacing^2 with m = 0 at the ends: eliminate, substitute back.
+  // m[k-1] + 4 m[k] + m[k+1] = 6 (h[k-1] - 2 h[k] + h[k+1]) / spacing^2 with m = 0 at the ends: eliminate, substitute
+  // back.
   std::vector<double> upper(n, 0.0);
   for (std::size_t k = 1; k + 1 < n; ++k) {
     const double right = 6 * (heights_[k - 1] - 2 * heights_[k] + heights_[k + 1]) / (spacing_ * spacing_);

@@ -14,7 +14,7 @@ class DieProfile {
   DieProfile(double first, double spacing, std::vector<double> heights);  // at least two knots
   static DieProfile flat(double height) { return DieProfile(0, 1, {height, height}); }
   Point at(double x) const;
-  double lowest() const;            // over the knots' range
+  double lowest() const;  // over the knots' range
   DieProfile raised(double by) const;
   const std::vector<double>& heights() const { return heights_; }
 

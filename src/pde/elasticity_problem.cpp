@@ -18,17 +18,22 @@ Point2 on_square(double s) {
   const int side = static_cast<int>(s) % 4;
   const double t = s - std::floor(s);
   switch (side) {
-    case 0: return {t, 0};
-    case 1: return {1, t};
-    case 2: return {1 - t, 1};
-    default: return {0, 1 - t};
+    case 0:
+      return {t, 0};
+    case 1:
+      return {1, t};
+    case 2:
+      return {1 - t, 1};
+    default:
+      return {0, 1 - t};
   }
 }
 
 }  // namespace
 
 Cavity::Cavity(std::uint64_t seed, std::int64_t sample, std::int64_t attempt) {
-  RandomStream stream(seed, Purpose::elasticity, static_cast<std::uint64_t>(attempt), static_cast<std::uint64_t>(sample));
+  RandomStream stream(seed, Purpose::elasticity, static_cast<std::uint64_t>(attempt),
+                      static_cast<std::uint64_t>(sample));
   for (double& wave : waves_) wave = stream.normal();
 }
 
@@ -61,8 +66,8 @@ Q9Mesh cavity_mesh(std::int64_t around, std::int64_t across, const std::function
     for (std::int64_t c = 0; c < around; ++c) {
       // Local axes: outwards, then anticlockwise around: a right-handed pair.
       const std::int64_t a = 2 * c, b = 2 * r;
-      mesh.elements.push_back({node(a, b), node(a, b + 2), node(a + 2, b + 2), node(a + 2, b), node(a, b + 1), node(a + 1, b + 2),
-                               node(a + 2, b + 1), node(a + 1, b), node(a + 1, b + 1)});
+      mesh.elements.push_back({node(a, b), node(a, b + 2), node(a + 2, b + 2), node(a + 2, b), node(a, b + 1),
+                               node(a + 1, b + 2), node(a + 2, b + 1), node(a + 1, b), node(a + 1, b + 1)});
     }
   }
   return mesh;
@@ -70,7 +75,8 @@ Q9Mesh cavity_mesh(std::int64_t around, std::int64_t across, const std::function
 
 ElasticityProblem::ElasticityProblem(ElasticityConfig config) : config_(config) {
   if (config.around < 8 || config.around % 4 != 0 || config.across < 1) {
-    fail_usage("describing the elasticity problem", "a multiple of 4 of at least 8 elements around and at least 1 across",
+    fail_usage("describing the elasticity problem",
+               "a multiple of 4 of at least 8 elements around and at least 1 across",
                std::to_string(config.around) + " and " + std::to_string(config.across));
   }
 }

@@ -14,8 +14,8 @@ struct Flow {  // primitive variables
   double rho = 1, u = 0, v = 0, p = 1;
 };
 
-using Vec4 = std::array<double, 4>;      // rho, rho u, rho v, E and their fluxes
-using Mat4 = std::array<double, 16>;     // row-major
+using Vec4 = std::array<double, 4>;   // rho, rho u, rho v, E and their fluxes
+using Mat4 = std::array<double, 16>;  // row-major
 
 inline double sound_speed(const Flow& w) { return std::sqrt(kGamma * w.p / w.rho); }
 inline double mach_number(const Flow& w) { return std::hypot(w.u, w.v) / sound_speed(w); }
@@ -41,10 +41,22 @@ inline Mat4 flux_jacobian(const Flow& w, double nx, double ny) {
   constexpr double g = kGamma - 1;
   const double un = w.u * nx + w.v * ny, q = 0.5 * g * (w.u * w.u + w.v * w.v);
   const double enthalpy = kGamma / g * w.p / w.rho + 0.5 * (w.u * w.u + w.v * w.v);
-  return {0, nx, ny, 0,
-          q * nx - w.u * un, un + (1 - g) * w.u * nx, w.u * ny - g * w.v * nx, g * nx,
-          q * ny - w.v * un, w.v * nx - g * w.u * ny, un + (1 - g) * w.v * ny, g * ny,
-          (q - enthalpy) * un, enthalpy * nx - g * w.u * un, enthalpy * ny - g * w.v * un, kGamma * un};
+  return {0,
+          nx,
+          ny,
+          0,
+          q * nx - w.u * un,
+          un + (1 - g) * w.u * nx,
+          w.u * ny - g * w.v * nx,
+          g * nx,
+          q * ny - w.v * un,
+          w.v * nx - g * w.u * ny,
+          un + (1 - g) * w.v * ny,
+          g * ny,
+          (q - enthalpy) * un,
+          enthalpy * nx - g * w.u * un,
+          enthalpy * ny - g * w.v * un,
+          kGamma * un};
 }
 
 // |A| at the Roe average of two states across a face: the upwind dissipation.

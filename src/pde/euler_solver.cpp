@@ -1,8 +1,9 @@
-// Newton-Krylov with pseudo-time: each step solves (D/CFL + dR/dU) dU = -R(U), D the sum of the wave speeds over the faces
-// of a dual cell, by GMRES. Products with dR/dU are differences of the second-order residual; the preconditioner is ILU(0)
-// of the first-order Jacobian, whose nodes are numbered along the mesh lines that leave wall and wake cut so that the stiff
-// coupling across thin cells is eliminated exactly. CFL grows while the residual falls: implicit Euler far from the steady
-// state, Newton near it. A step costs one factorisation and a residual a GMRES iteration; all are linear in the points.
+// Newton-Krylov with pseudo-time: each step solves (D/CFL + dR/dU) dU = -R(U), D the sum of the wave speeds over the
+// faces of a dual cell, by GMRES. Products with dR/dU are differences of the second-order residual; the preconditioner
+// is ILU(0) of the first-order Jacobian, whose nodes are numbered along the mesh lines that leave wall and wake cut so
+// that the stiff coupling across thin cells is eliminated exactly. CFL grows while the residual falls: implicit Euler
+// far from the steady state, Newton near it. A step costs one factorisation and a residual a GMRES iteration; all are
+// linear in the points.
 #include "pde/euler_solver.h"
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 namespace lano {
 namespace {
 
-constexpr int kKrylov = 60;              // GMRES vectors, no restart
+constexpr int kKrylov = 60;  // GMRES vectors, no restart
 constexpr double kLinearTolerance = 0.05;
 constexpr double kMaxCfl = 1e7;
 constexpr double kMinCfl = 0.5;
-constexpr double kLargestChange = 0.3;   // of density and pressure in a step, relative
-constexpr double kSmooth = 1e-6;         // squared jumps below this are not limited
-constexpr double kCentred = 2.0 / 3;     // weight of the centred difference without limiter: beta = 1/3
+constexpr double kLargestChange = 0.3;  // of density and pressure in a step, relative
+constexpr double kSmooth = 1e-6;        // squared jumps below this are not limited
+constexpr double kCentred = 2.0 / 3;    // weight of the centred difference without limiter: beta = 1/3
 
 double dot(std::span<const Vec4> a, std::span<const Vec4> b) {
   double sum = 0;
@@ -47,11 +48,13 @@ void add(Mat4& to, double f, const Mat4& m) {
 // The slope along an edge from its own difference and the difference one edge further upwind.
 double limited(Limiter limiter, double centred, double upwind) {
   switch (limiter) {
-    case Limiter::none: return kCentred * centred + (1 - kCentred) * upwind;
+    case Limiter::none:
+      return kCentred * centred + (1 - kCentred) * upwind;
     case Limiter::minmod:
       if (centred * upwind <= 0) return 0;
       return std::abs(centred) < std::abs(upwind) ? centred : upwind;
-    case Limiter::van_albada: break;
+    case Limiter::van_albada:
+      break;
   }
   return (centred + upwind) * std::max(centred * upwind + kSmooth, 0.0) /
          (centred * centred + upwind * upwind + 2 * kSmooth);
@@ -73,9 +76,7 @@ Flow reconstructed(Limiter limiter, const Flow& from, const Flow& to, const std:
   return {at[0], at[1], at[2], at[3]};
 }
 
-bool physical(const Vec4& c) {
-  return c[0] > 0 && c[3] - 0.5 * (c[1] * c[1] + c[2] * c[2]) / c[0] > 0;
-}
+bool physical(const Vec4& c) { return c[0] > 0 && c[3] - 0.5 * (c[1] * c[1] + c[2] * c[2]) / c[0] > 0; }
 
 }  // namespace
 
@@ -85,7 +86,7 @@ struct EulerSolver::Work {
   std::vector<Flow> flow;
   std::vector<std::array<double, 8>> gradient;  // d/dx, d/dy of rho, u, v, p
   BlockIlu ilu;
-  std::vector<double> shift;                    // D / CFL
+  std::vector<double> shift;  // D / CFL
   std::vector<Vec4> probe, direction, image;
   std::vector<std::vector<Vec4>> basis;
 };
@@ -120,8 +121,8 @@ void EulerSolver::number_nodes() {
   }
 }
 
-// Each cell adds to the dual face of each of its edges the segment from the edge's middle to the cell's centre, and half of
-// a boundary edge to each of its ends; so every dual cell closes and a uniform flow is preserved to rounding.
+// Each cell adds to the dual face of each of its edges the segment from the edge's middle to the cell's centre, and
+// half of a boundary edge to each of its ends; so every dual cell closes and a uniform flow is preserved to rounding.
 void EulerSolver::build_metrics(const EulerBoundary& boundary) {
   const std::size_t ni = mesh_.ni, nj = mesh_.nj;
   double area = 0;
@@ -197,7 +198,8 @@ std::vector<Flow> EulerSolver::outer_flow() const {
 }
 
 std::vector<Vec4> EulerSolver::gather(std::span<const Flow> flow) const {
-  if (flow.size() != mesh_.points()) fail("solving the Euler equations", "a state for each mesh point", "another number");
+  if (flow.size() != mesh_.points())
+    fail("solving the Euler equations", "a state for each mesh point", "another number");
   std::vector<Vec4> state(nodes_);
   for (std::size_t p = 0; p < flow.size(); ++p) state[node_of_[p]] = conserved(flow[p]);
   return state;
@@ -366,8 +368,8 @@ EulerReport EulerSolver::solve(std::span<Flow> flow, const EulerOptions& options
     double share = 1;
     for (std::size_t n = 0; n < nodes_; ++n) {
       const Flow w = primitive(state[n]);
-      const double dp = (kGamma - 1) * (0.5 * (w.u * w.u + w.v * w.v) * step[n][0] - w.u * step[n][1] -
-                                        w.v * step[n][2] + step[n][3]);
+      const double dp = (kGamma - 1) *
+                        (0.5 * (w.u * w.u + w.v * w.v) * step[n][0] - w.u * step[n][1] - w.v * step[n][2] + step[n][3]);
       share = std::min({share, kLargestChange * w.rho / std::abs(step[n][0]), kLargestChange * w.p / std::abs(dp)});
     }
     trial = state;

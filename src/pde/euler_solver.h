@@ -1,7 +1,7 @@
-// Steady 2-D compressible Euler flow on a structured mesh of quadrilaterals, unknowns at its points: vertex-centred finite
-// volumes on the median dual, MUSCL from least-squares gradients, Roe flux, slip walls imposed weakly, far field by the
-// Roe flux against a given outer state. A solver holds the mesh's metrics, is constant and may be shared by threads;
-// solve() works on one thread and is deterministic. Points of a wake cut share their unknowns.
+// Steady 2-D compressible Euler flow on a structured mesh of quadrilaterals, unknowns at its points: vertex-centred
+// finite volumes on the median dual, MUSCL from least-squares gradients, Roe flux, slip walls imposed weakly, far field
+// by the Roe flux against a given outer state. A solver holds the mesh's metrics, is constant and may be shared by
+// threads; solve() works on one thread and is deterministic. Points of a wake cut share their unknowns.
 #pragma once
 
 #include <functional>
@@ -25,16 +25,16 @@ struct EulerBoundary {
 
 struct EulerOptions {
   Limiter limiter = Limiter::van_albada;
-  double tolerance = 1e-8;    // of the residual over that of the reference flow
-  int max_steps = 300;        // pseudo-time steps, each one linear solve
+  double tolerance = 1e-8;  // of the residual over that of the reference flow
+  int max_steps = 300;      // pseudo-time steps, each one linear solve
   double first_cfl = 10;
-  bool first_order = false;   // no reconstruction
+  bool first_order = false;  // no reconstruction
 };
 
 struct EulerReport {
   bool converged = false;
-  double reference = 0;               // residual of the outer flow put everywhere
-  std::vector<double> residuals;      // over the reference: of the start, then after each step
+  double reference = 0;           // residual of the outer flow put everywhere
+  std::vector<double> residuals;  // over the reference: of the start, then after each step
   int linear_iterations = 0;
   int steps() const { return static_cast<int>(residuals.size()) - 1; }
 };
@@ -46,7 +46,8 @@ class EulerSolver {
   const QuadMesh& mesh() const { return mesh_; }
   std::vector<Flow> outer_flow() const;  // the outer state at every point: [ni * nj]
 
-  // From the start in `flow` [ni * nj] to steady state. Not converged: flow holds the last state and the report says so.
+  // From the start in `flow` [ni * nj] to steady state. Not converged: flow holds the last state and the report says
+  // so.
   EulerReport solve(std::span<Flow> flow, const EulerOptions& options) const;
 
   // What flows out of each dual cell, [ni * nj]; zero in steady state.
@@ -82,10 +83,10 @@ class EulerSolver {
   QuadMesh mesh_;
   std::vector<std::size_t> node_of_;  // unknown of a mesh point
   std::size_t nodes_ = 0;
-  std::vector<double> x_, y_;         // of the nodes
+  std::vector<double> x_, y_;  // of the nodes
   std::vector<Edge> edges_;
   std::vector<Face> faces_;
-  std::vector<Flow> outer_;           // [nodes]
+  std::vector<Flow> outer_;  // [nodes]
 };
 
 }  // namespace lano

@@ -24,10 +24,9 @@ RealTransform::RealTransform(std::int64_t n, fftw_r2r_kind kind, Axes axes) {
   const FftwBuffer scratch = make_fftw_buffer(n * n);
   const int size = static_cast<int>(n);
   const std::lock_guard lock(planner_mutex());
-  plan_ = axes == Axes::both
-              ? fftw_plan_r2r_2d(size, size, scratch.get(), scratch.get(), kind, kind, FFTW_ESTIMATE)
-              : fftw_plan_many_r2r(1, &size, size, scratch.get(), nullptr, 1, size, scratch.get(), nullptr, 1, size, &kind,
-                                   FFTW_ESTIMATE);
+  plan_ = axes == Axes::both ? fftw_plan_r2r_2d(size, size, scratch.get(), scratch.get(), kind, kind, FFTW_ESTIMATE)
+                             : fftw_plan_many_r2r(1, &size, size, scratch.get(), nullptr, 1, size, scratch.get(),
+                                                  nullptr, 1, size, &kind, FFTW_ESTIMATE);
 }
 
 RealTransform::~RealTransform() {

@@ -38,8 +38,12 @@ class RealComplexTransform {
   ~RealComplexTransform();
   RealComplexTransform(const RealComplexTransform&) = delete;
   RealComplexTransform& operator=(const RealComplexTransform&) = delete;
-  void forward(double* values, fftw_complex* coefficients) const { fftw_execute_dft_r2c(forward_, values, coefficients); }
-  void backward(fftw_complex* coefficients, double* values) const { fftw_execute_dft_c2r(backward_, coefficients, values); }
+  void forward(double* values, fftw_complex* coefficients) const {
+    fftw_execute_dft_r2c(forward_, values, coefficients);
+  }
+  void backward(fftw_complex* coefficients, double* values) const {
+    fftw_execute_dft_c2r(backward_, coefficients, values);
+  }
 
  private:
   fftw_plan forward_, backward_;

@@ -16,7 +16,8 @@
 namespace lano {
 namespace {
 
-// The loop over elements is compiled twice and chosen at load time. Neither fuses multiplications, so both give the same bits.
+// The loop over elements is compiled twice and chosen at load time. Neither fuses multiplications, so both give the
+// same bits.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define LANO_WIDE __attribute__((target_clones("avx2", "default")))
@@ -53,7 +54,8 @@ ForgingSolver::ForgingSolver(const ForgingConfig& config, DieProfile die)
   const std::size_t nodes = (nx_ + 1) * rows_, elements = (nx_ + 2) * stride_;
   volume0_ = dx * dy * config.thickness;
   for (auto* v : {&x_, &y_, &vx_, &vy_, &inverse_mass_}) v->assign(nodes, 0.0);
-  for (auto* v : {&sxx_, &syy_, &sxy_, &hx_, &hy_, &internal_, &viscous_, &hourglass_, &ax_, &ay_, &bx_, &by_, &qx_, &qy_}) {
+  for (auto* v :
+       {&sxx_, &syy_, &sxy_, &hx_, &hy_, &internal_, &viscous_, &hourglass_, &ax_, &ay_, &bx_, &by_, &qx_, &qy_}) {
     v->assign(elements, 0.0);
   }
   for (std::size_t i = 0; i <= nx_; ++i) {
@@ -104,7 +106,8 @@ bool ForgingSolver::measure() {
       const std::size_t n1 = i * rows_ + j, n2 = n1 + rows_, n3 = n2 + 1, n4 = n1 + 1;
       const double x31 = x_[n3] - x_[n1], y31 = y_[n3] - y_[n1], x42 = x_[n4] - x_[n2], y42 = y_[n4] - y_[n2];
       const double area = (x31 * y42 - x42 * y31) / 2;
-      const double xx = (y31 * y31 + y42 * y42) / 2, yy = (x31 * x31 + x42 * x42) / 2, xy = -(x31 * y31 + x42 * y42) / 2;
+      const double xx = (y31 * y31 + y42 * y42) / 2, yy = (x31 * x31 + x42 * x42) / 2,
+                   xy = -(x31 * y31 + x42 * y42) / 2;
       const double largest = (xx + yy) / 2 + std::sqrt((xx - yy) * (xx - yy) / 4 + xy * xy);
       good = good && area > 0;  // false for NaN too
       shortest2 = std::min(shortest2, area * area / largest);
@@ -123,7 +126,8 @@ void ForgingSolver::move_nodes(double dt, double kick) {
   for (std::size_t i = 0; i <= nx_; ++i) {
     double *x = &x_[i * rows_], *y = &y_[i * rows_], *vx = &vx_[i * rows_], *vy = &vy_[i * rows_];
     const double* inverse = &inverse_mass_[i * rows_];
-    // The padded columns of elements right of the nodes (here: i) and left of them; [j + 1] is below the node, [j] above.
+    // The padded columns of elements right of the nodes (here: i) and left of them; [j + 1] is below the node, [j]
+    // above.
     const std::size_t here = (i + 1) * stride_, before = i * stride_;
     using Forces = std::vector<double>;
     const auto force = [&](const Forces& a, const Forces& b, const Forces& q, std::size_t j) {
@@ -141,8 +145,8 @@ void ForgingSolver::move_nodes(double dt, double kick) {
 }
 
 void ForgingSolver::resolve_contact(double dt) {
-  // Nodes inside the die are put back on its surface along the normal; the impulse that takes is the contact impulse, and
-  // friction takes at most `friction` times it from the sliding.
+  // Nodes inside the die are put back on its surface along the normal; the impulse that takes is the contact impulse,
+  // and friction takes at most `friction` times it from the sliding.
   const double travel = config_.speed * time_;
   for (std::size_t c = 0; c < contact_.size(); ++c) {
     const std::size_t p = contact_[c];
@@ -172,7 +176,8 @@ void ForgingSolver::resolve_contact(double dt) {
       vy_[p] = 0;
       y_[p] = config_.top - config_.height;
     }
-    external_ += ((vx_[p] - vx) * (vx_[p] + contact_vx_[c]) + (vy_[p] - vy) * (vy_[p] + contact_vy_[c])) / (2 * inverse_mass_[p]);
+    external_ += ((vx_[p] - vx) * (vx_[p] + contact_vx_[c]) + (vy_[p] - vy) * (vy_[p] + contact_vy_[c])) /
+                 (2 * inverse_mass_[p]);
   }
 }
 
@@ -273,7 +278,8 @@ double ForgingSolver::total_area() const {
 
 ForgingEnergies ForgingSolver::energies() const {
   ForgingEnergies sum;
-  for (std::size_t p = 0; p < x_.size(); ++p) sum.kinetic += (vx_[p] * vx_[p] + vy_[p] * vy_[p]) / (2 * inverse_mass_[p]);
+  for (std::size_t p = 0; p < x_.size(); ++p)
+    sum.kinetic += (vx_[p] * vx_[p] + vy_[p] * vy_[p]) / (2 * inverse_mass_[p]);
   for (std::size_t e = 0; e < internal_.size(); ++e) {
     sum.internal += internal_[e];
     sum.viscous += viscous_[e];
@@ -286,7 +292,8 @@ ForgingEnergies ForgingSolver::energies() const {
 
 double ForgingSolver::penetration() const {
   double deepest = -std::numeric_limits<double>::infinity();
-  for (const std::size_t p : contact_) deepest = std::max(deepest, y_[p] - die_.at(x_[p]).height + config_.speed * time_);
+  for (const std::size_t p : contact_)
+    deepest = std::max(deepest, y_[p] - die_.at(x_[p]).height + config_.speed * time_);
   return deepest;
 }
 

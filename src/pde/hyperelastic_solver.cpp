@@ -17,7 +17,8 @@ std::array<double, 3> shape(double t) { return {0.5 * t * (t - 1), 1 - t * t, 0.
 std::array<double, 3> slope(double t) { return {t - 0.5, -2 * t, t + 0.5}; }
 
 // Where node k of an element sits among the 3 x 3: (column, row).
-constexpr std::array<std::array<int, 2>, 9> kPlace{{{0, 0}, {2, 0}, {2, 2}, {0, 2}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {1, 1}}};
+constexpr std::array<std::array<int, 2>, 9> kPlace{
+    {{0, 0}, {2, 0}, {2, 2}, {0, 2}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {1, 1}}};
 
 constexpr std::array<double, 3> kWeight{5.0 / 9, 8.0 / 9, 5.0 / 9};
 double gauss(int i) { return (i - 1) * std::sqrt(0.6); }
@@ -48,7 +49,8 @@ At at_gauss(const Q9Mesh& mesh, const std::array<int, 9>& element, int i, int j)
   const double det = a[0][0] * a[1][1] - a[0][1] * a[1][0];
   if (!(det > 0)) fail("meshing an elastic body", "elements with positive area", "a folded one");
   for (std::size_t k = 0; k < 9; ++k) {
-    at.gradient[k] = {(a[1][1] * local[k][0] - a[1][0] * local[k][1]) / det, (-a[0][1] * local[k][0] + a[0][0] * local[k][1]) / det};
+    at.gradient[k] = {(a[1][1] * local[k][0] - a[1][0] * local[k][1]) / det,
+                      (-a[0][1] * local[k][0] + a[0][0] * local[k][1]) / det};
   }
   at.weight = det * kWeight[static_cast<std::size_t>(i)] * kWeight[static_cast<std::size_t>(j)];
   return at;
@@ -82,7 +84,8 @@ std::vector<double> external_forces(const Q9Mesh& mesh, const Q9Load& load) {
       }
       const double length = std::hypot(tangent[0], tangent[1]) * kWeight[static_cast<std::size_t>(i)];
       for (std::size_t k = 0; k < 3; ++k) {
-        for (std::size_t d = 0; d < 2; ++d) force[2 * static_cast<std::size_t>(edge.nodes[k]) + d] += n[k] * edge.traction[d] * length;
+        for (std::size_t d = 0; d < 2; ++d)
+          force[2 * static_cast<std::size_t>(edge.nodes[k]) + d] += n[k] * edge.traction[d] * length;
       }
     }
   }
@@ -93,7 +96,8 @@ std::vector<double> external_forces(const Q9Mesh& mesh, const Q9Load& load) {
           const At at = at_gauss(mesh, element, i, j);
           const Point2 b = load.body(at.place);
           for (std::size_t k = 0; k < 9; ++k) {
-            for (std::size_t d = 0; d < 2; ++d) force[2 * static_cast<std::size_t>(element[k]) + d] += at.value[k] * b[d] * at.weight;
+            for (std::size_t d = 0; d < 2; ++d)
+              force[2 * static_cast<std::size_t>(element[k]) + d] += at.value[k] * b[d] * at.weight;
           }
         }
       }
@@ -112,11 +116,13 @@ std::array<double, 3> RivlinSaunders::stress(const std::array<double, 3>& c) con
 
 std::array<std::array<double, 3>, 3> RivlinSaunders::tangent(const std::array<double, 3>& c) const {
   const double j = c[0] * c[1] - c[2] * c[2], t = c[0] + c[1];
-  const double b = -c1 / (j * j) + c2 * (1 - t / (j * j)), cross = -c2 / (j * j), square = 2 * (c1 + c2 * t) / (j * j * j);
+  const double b = -c1 / (j * j) + c2 * (1 - t / (j * j)), cross = -c2 / (j * j),
+               square = 2 * (c1 + c2 * t) / (j * j * j);
   const std::array<double, 3> one{1, 1, 0}, adj{c[1], c[0], -c[2]};
   std::array<std::array<double, 3>, 3> d{};
   for (std::size_t m = 0; m < 3; ++m) {
-    for (std::size_t n = 0; n < 3; ++n) d[m][n] = 4 * (cross * (one[m] * adj[n] + adj[m] * one[n]) + square * adj[m] * adj[n]);
+    for (std::size_t n = 0; n < 3; ++n)
+      d[m][n] = 4 * (cross * (one[m] * adj[n] + adj[m] * one[n]) + square * adj[m] * adj[n]);
   }
   d[0][1] += 4 * b;
   d[1][0] += 4 * b;
@@ -124,7 +130,8 @@ std::array<std::array<double, 3>, 3> RivlinSaunders::tangent(const std::array<do
   return d;
 }
 
-ElasticSolution solve_hyperelastic(const Q9Mesh& mesh, const RivlinSaunders& material, const Q9Load& load, int steps, double tolerance) {
+ElasticSolution solve_hyperelastic(const Q9Mesh& mesh, const RivlinSaunders& material, const Q9Load& load, int steps,
+                                   double tolerance) {
   const std::size_t size = 2 * mesh.nodes.size();
   const std::vector<double> full = external_forces(mesh, load);
   std::vector<int> unknown(size, -1);
@@ -184,11 +191,14 @@ ElasticSolution solve_hyperelastic(const Q9Mesh& mesh, const RivlinSaunders& mat
           k += at.weight * strain.transpose() * law * strain;
           const Eigen::Matrix<double, 18, 1> force = at.weight * strain.transpose() * stress;
           for (std::size_t n = 0; n < 9; ++n) {
-            for (std::size_t m = 0; m < 2; ++m) inner[2 * static_cast<std::size_t>(element[n]) + m] += force(static_cast<Eigen::Index>(2 * n + m));
+            for (std::size_t m = 0; m < 2; ++m)
+              inner[2 * static_cast<std::size_t>(element[n]) + m] += force(static_cast<Eigen::Index>(2 * n + m));
             for (std::size_t o = 0; o < 9; ++o) {
               const Point2 &p = at.gradient[n], &q = at.gradient[o];
-              const double initial = at.weight * (s[0] * p[0] * q[0] + s[1] * p[1] * q[1] + s[2] * (p[0] * q[1] + p[1] * q[0]));
-              for (std::size_t m = 0; m < 2; ++m) k(static_cast<Eigen::Index>(2 * n + m), static_cast<Eigen::Index>(2 * o + m)) += initial;
+              const double initial =
+                  at.weight * (s[0] * p[0] * q[0] + s[1] * p[1] * q[1] + s[2] * (p[0] * q[1] + p[1] * q[0]));
+              for (std::size_t m = 0; m < 2; ++m)
+                k(static_cast<Eigen::Index>(2 * n + m), static_cast<Eigen::Index>(2 * o + m)) += initial;
             }
           }
           internal += force.squaredNorm();
@@ -197,7 +207,8 @@ ElasticSolution solve_hyperelastic(const Q9Mesh& mesh, const RivlinSaunders& mat
           const int row = unknown[2 * static_cast<std::size_t>(element[a / 2]) + a % 2];
           for (std::size_t b = 0; row >= 0 && b < 18; ++b) {
             const int column = unknown[2 * static_cast<std::size_t>(element[b / 2]) + b % 2];
-            if (column >= 0) entries.emplace_back(row, column, k(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)));
+            if (column >= 0)
+              entries.emplace_back(row, column, k(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)));
           }
         }
       }
@@ -215,8 +226,10 @@ ElasticSolution solve_hyperelastic(const Q9Mesh& mesh, const RivlinSaunders& mat
       }
       const double residual = right.norm();
       if (!std::isfinite(residual)) return solution;
-      // Near the undeformed state stresses are small differences of the constants: there rounding may end the descent earlier.
-      const bool at_rounding = !solution.residuals.empty() && residual > 0.1 * solution.residuals.back() && residual <= 1e-7 * std::sqrt(scale);
+      // Near the undeformed state stresses are small differences of the constants: there rounding may end the descent
+      // earlier.
+      const bool at_rounding = !solution.residuals.empty() && residual > 0.1 * solution.residuals.back() &&
+                               residual <= 1e-7 * std::sqrt(scale);
       solution.residuals.push_back(residual);
       if (residual <= tolerance * std::sqrt(scale) + 1e-300 || at_rounding) {
         solution.converged = true;
@@ -248,7 +261,8 @@ GaussValues gauss_values(const Q9Mesh& mesh, const RivlinSaunders& material, con
         const auto s = material.stress(cauchy_green(f));
         // Cauchy = F S F^T: the volume does not change.
         const auto part = [&](std::size_t a, std::size_t b) {
-          return f[2 * a] * (s[0] * f[2 * b] + s[2] * f[2 * b + 1]) + f[2 * a + 1] * (s[2] * f[2 * b] + s[1] * f[2 * b + 1]);
+          return f[2 * a] * (s[0] * f[2 * b] + s[2] * f[2 * b + 1]) +
+                 f[2 * a + 1] * (s[2] * f[2 * b] + s[1] * f[2 * b + 1]);
         };
         const double xx = part(0, 0), yy = part(1, 1), xy = part(0, 1);
         values.places.push_back(at.place);

@@ -48,8 +48,8 @@ double PipeCentreLine::at(double x) const {
   const double t = std::clamp(x / kLength, 0.0, 1.0) * kPieces;
   const std::size_t k = std::min(static_cast<std::size_t>(t), kPieces - 1);
   const double xi = t - static_cast<double>(k), rest = 1 - xi;
-  return value[k] * (1 + 2 * xi) * rest * rest + value[k + 1] * (1 + 2 * rest) * xi * xi +
-         slope[k] * xi * rest * rest - slope[k + 1] * rest * xi * xi;
+  return value[k] * (1 + 2 * xi) * rest * rest + value[k + 1] * (1 + 2 * rest) * xi * xi + slope[k] * xi * rest * rest -
+         slope[k + 1] * rest * xi * xi;
 }
 
 PipeProblem::PipeProblem(PipeConfig config) : config_(checked(config)), solver_(mesh(config.elements)) {}
@@ -62,20 +62,22 @@ SetDescription PipeProblem::describe() const {
   d.coordinates = {{"x", "1"}, {"y", "1"}};
   d.output = {{"u", "1"}};
   d.kept = {{"v", "1"}, {"p", "1"}};
-  // Between two ends c is a mean of their values plus at most 2 xi (1 - xi) <= 1/2 from the slopes: |c| <= 3/2, |y| <= 2.
+  // Between two ends c is a mean of their values plus at most 2 xi (1 - xi) <= 1/2 from the slopes: |c| <= 3/2, |y|
+  // <= 2.
   d.box = {0, PipeCentreLine::kLength, -2, 2};
-  d.generator = nlohmann::json{{"program", "lano generate pipe"},
-                               {"elements", config_.elements},
-                               {"viscosity", config_.viscosity},
-                               {"seed", config_.seed},
-                               {"length", PipeCentreLine::kLength},
-                               {"height", 1},
-                               {"pieces", PipeCentreLine::kPieces},
-                               {"most_value", PipeCentreLine::kMostValue},
-                               {"most_slope", PipeCentreLine::kMostSlope},
-                               {"inlet", "s(1-s)"},
-                               {"tolerance", kTolerance}}
-                    .dump();
+  d.generator = nlohmann::json{
+      {"program", "lano generate pipe"},
+      {"elements", config_.elements},
+      {"viscosity", config_.viscosity},
+      {"seed", config_.seed},
+      {"length", PipeCentreLine::kLength},
+      {"height", 1},
+      {"pieces", PipeCentreLine::kPieces},
+      {"most_value", PipeCentreLine::kMostValue},
+      {"most_slope", PipeCentreLine::kMostSlope},
+      {"inlet", "s(1-s)"},
+      {"tolerance",
+       kTolerance}}.dump();
   return d;
 }
 
@@ -85,7 +87,8 @@ FlowCase PipeProblem::flow(const PipeCentreLine& centre) const {
   f.viscosity = config_.viscosity;
   for (auto* field : {&f.x, &f.y, &f.u, &f.v}) field->assign(static_cast<std::size_t>(m.nodes()), 0);
   for (std::int64_t i = 0; i < m.rows(); ++i) {
-    const double x = PipeCentreLine::kLength * static_cast<double>(i) / static_cast<double>(m.rows() - 1), c = centre.at(x);
+    const double x = PipeCentreLine::kLength * static_cast<double>(i) / static_cast<double>(m.rows() - 1),
+                 c = centre.at(x);
     for (std::int64_t j = 0; j < m.columns(); ++j) {
       const auto node = static_cast<std::size_t>(m.node(i, j));
       const double s = static_cast<double>(j) / static_cast<double>(m.columns() - 1);

@@ -62,7 +62,8 @@ class PlanePlasticity {
   const PlaneMaterial& material() const { return material_; }
 
  private:
-  static constexpr int kNewtonSteps = 2;   // leave the yield stress 1e-5 off at worst, 3e-9 where the trial is 5 % above it
+  static constexpr int kNewtonSteps =
+      2;  // leave the yield stress 1e-5 off at worst, 3e-9 where the trial is 5 % above it
   static constexpr double kTiny = 1e-300;  // keeps 0/0 away at zero stress
   PlaneMaterial material_;
   double sum_modulus_, twice_shear_, ratio_, inverse_yield2_, compliance_, plate_modulus_;

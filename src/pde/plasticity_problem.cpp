@@ -17,8 +17,10 @@ constexpr double kMillimetre = 1e-3;  // in metres
 
 PlasticityConfig checked(PlasticityConfig c) {
   if (c.cells_x < 2 || c.cells_y < 2 || c.frames < 2 || !(c.frame_travel > 0) || !(c.speed > 0) || !(c.depth > 0)) {
-    fail_usage("generating plasticity", "at least 2 cells an axis, at least 2 frames, a positive travel, speed and depth",
-               fmt::format("{} x {} cells, {} frames, {}, {}, {}", c.cells_x, c.cells_y, c.frames, c.frame_travel, c.speed, c.depth));
+    fail_usage("generating plasticity",
+               "at least 2 cells an axis, at least 2 frames, a positive travel, speed and depth",
+               fmt::format("{} x {} cells, {} frames, {}, {}, {}", c.cells_x, c.cells_y, c.frames, c.frame_travel,
+                           c.speed, c.depth));
   }
   return c;
 }
@@ -39,7 +41,8 @@ ForgingConfig PlasticityProblem::forging() const {
 }
 
 DieProfile PlasticityProblem::die(std::int64_t sample, std::int64_t attempt) const {
-  RandomStream stream(config_.seed, Purpose::plasticity, static_cast<std::uint64_t>(attempt), static_cast<std::uint64_t>(sample));
+  RandomStream stream(config_.seed, Purpose::plasticity, static_cast<std::uint64_t>(attempt),
+                      static_cast<std::uint64_t>(sample));
   std::vector<double> heights(kKnots, 0.0);
   double largest = 0;
   for (std::size_t k = 1; k + 1 < kKnots; ++k) {
@@ -61,8 +64,8 @@ SetDescription PlasticityProblem::describe() const {
   d.coordinates = {{"x", "mm"}, {"y", "mm"}};
   d.input = {{"die", "mm"}};
   d.output = {{"x", "mm"}, {"y", "mm"}, {"u_x", "mm"}, {"u_y", "mm"}};
-  d.box = {(block.right - block.width) / kMillimetre, block.right / kMillimetre, (block.top - block.height) / kMillimetre,
-           block.top / kMillimetre};
+  d.box = {(block.right - block.width) / kMillimetre, block.right / kMillimetre,
+           (block.top - block.height) / kMillimetre, block.top / kMillimetre};
   for (std::int64_t t = 0; t < config_.frames; ++t) {
     d.time.push_back(static_cast<double>(t) * config_.frame_travel / config_.speed);  // ms
   }

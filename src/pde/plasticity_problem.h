@@ -14,7 +14,7 @@ struct PlasticityConfig {
   double frame_travel = 0.3;                 // of the die between frames, mm
   double speed = 3;                          // of the die, mm/ms
   double friction = 0.15;
-  double depth = 7.5;                        // of the deepest knot below the ends of the die, mm
+  double depth = 7.5;  // of the deepest knot below the ends of the die, mm
   double hourglass = 0.002;
   PlaneMaterial material;
 };
@@ -26,8 +26,8 @@ class PlasticityProblem final : public Problem {
   std::vector<float> coordinates() const override;
   bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
 
-  // The die of a sample at time 0, in metres: nine knots over the width of the block, the ends `depth` above the lowest,
-  // those between at depth |n|/max|n| of independent normal n; it touches the block.
+  // The die of a sample at time 0, in metres: nine knots over the width of the block, the ends `depth` above the
+  // lowest, those between at depth |n|/max|n| of independent normal n; it touches the block.
   DieProfile die(std::int64_t sample, std::int64_t attempt) const;
   ForgingConfig forging() const;  // the solver's settings
 

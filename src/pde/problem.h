@@ -12,10 +12,12 @@ namespace lano {
 class Problem {
  public:
   virtual ~Problem() = default;
-  virtual SetDescription describe() const = 0;                     // generator holds every parameter and the seed
-  virtual std::vector<float> coordinates() const { return {}; }    // [N, dx] shared by all samples; empty: each has its own
-  // Fills the arrays of a sample. attempt counts the draws of this sample: 0, and one more each time the draw before gave
-  // false, that is, did not converge. Random numbers come from RandomStream(seed, purpose, attempt, sample) alone.
+  virtual SetDescription describe() const = 0;  // generator holds every parameter and the seed
+  virtual std::vector<float> coordinates() const {
+    return {};
+  }  // [N, dx] shared by all samples; empty: each has its own
+  // Fills the arrays of a sample. attempt counts the draws of this sample: 0, and one more each time the draw before
+  // gave false, that is, did not converge. Random numbers come from RandomStream(seed, purpose, attempt, sample) alone.
   virtual bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const = 0;
 };
 

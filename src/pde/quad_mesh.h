@@ -8,9 +8,10 @@ namespace lano {
 
 struct QuadMesh {
   std::size_t ni = 0, nj = 0;  // points an axis
-  // A C-mesh has wake > 0 cells on each side of its cut: points (i, 0) and (ni-1-i, 0) coincide for i <= wake. 0: plain.
+  // A C-mesh has wake > 0 cells on each side of its cut: points (i, 0) and (ni-1-i, 0) coincide for i <= wake. 0:
+  // plain.
   std::size_t wake = 0;
-  std::vector<double> x, y;    // [ni * nj]
+  std::vector<double> x, y;  // [ni * nj]
 
   std::size_t at(std::size_t i, std::size_t j) const { return i * nj + j; }
   std::size_t points() const { return ni * nj; }

@@ -10,9 +10,11 @@ namespace lano {
 
 StridedProblem::StridedProblem(std::unique_ptr<Problem> whole, std::int64_t stride)
     : whole_(std::move(whole)), full_(whole_->describe()), description_(full_), stride_(stride) {
-  const bool fits = stride >= 1 && full_.shape.size() == 2 && (full_.shape[0] - 1) % stride == 0 && (full_.shape[1] - 1) % stride == 0;
+  const bool fits = stride >= 1 && full_.shape.size() == 2 && (full_.shape[0] - 1) % stride == 0 &&
+                    (full_.shape[1] - 1) % stride == 0;
   if (!fits) {
-    fail_usage(fmt::format("generating {}", full_.name), fmt::format("a --stride that divides the cells of both axes of {}", shape_text(full_.shape)),
+    fail_usage(fmt::format("generating {}", full_.name),
+               fmt::format("a --stride that divides the cells of both axes of {}", shape_text(full_.shape)),
                std::to_string(stride));
   }
   for (std::int64_t& extent : description_.shape) extent = (extent - 1) / stride + 1;
@@ -25,7 +27,8 @@ void StridedProblem::keep(std::span<const float> from, std::span<float> to, std:
   std::size_t at = 0;
   for (std::int64_t i = 0; i < full_.shape[0]; i += stride_) {
     for (std::int64_t j = 0; j < full_.shape[1]; j += stride_) {
-      for (std::int64_t c = 0; c < channels; ++c) to[at++] = from[static_cast<std::size_t>((i * full_.shape[1] + j) * channels + c)];
+      for (std::int64_t c = 0; c < channels; ++c)
+        to[at++] = from[static_cast<std::size_t>((i * full_.shape[1] + j) * channels + c)];
     }
   }
 }
@@ -39,15 +42,18 @@ std::vector<float> StridedProblem::coordinates() const {
 }
 
 bool StridedProblem::make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const {
-  const auto room = [&](std::int64_t channels) { return std::vector<float>(static_cast<std::size_t>(full_.points() * channels)); };
+  const auto room = [&](std::int64_t channels) {
+    return std::vector<float>(static_cast<std::size_t>(full_.points() * channels));
+  };
   const std::int64_t frames = full_.time.empty() ? 1 : static_cast<std::int64_t>(full_.time.size());
-  std::vector<float> x = room(to.coordinates.empty() ? 0 : full_.dims()), a = room(full_.input_channels()), u = room(frames * full_.output_channels()),
-                     k = room(full_.kept_channels());
+  std::vector<float> x = room(to.coordinates.empty() ? 0 : full_.dims()), a = room(full_.input_channels()),
+                     u = room(frames * full_.output_channels()), k = room(full_.kept_channels());
   if (!whole_->make(sample, attempt, {x, a, u, k})) return false;
   if (!x.empty()) keep(x, to.coordinates, full_.dims());
   keep(a, to.input, full_.input_channels());
   keep(k, to.kept, full_.kept_channels());
-  const auto frame = static_cast<std::size_t>(full_.points() * full_.output_channels()), kept = static_cast<std::size_t>(description_.points() * full_.output_channels());
+  const auto frame = static_cast<std::size_t>(full_.points() * full_.output_channels()),
+             kept = static_cast<std::size_t>(description_.points() * full_.output_channels());
   for (std::size_t t = 0; t < static_cast<std::size_t>(frames); ++t) {
     keep(std::span(u).subspan(t * frame, frame), to.output.subspan(t * kept, kept), full_.output_channels());
   }

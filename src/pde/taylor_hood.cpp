@@ -1,8 +1,9 @@
 // Weak form, for all test functions w (zero where the velocity is given) and q:
 //   nu (grad u, grad w) + ((u . grad) u, w) - (p, div w) = (f, w),   -(q, div u) = 0.
-// Newton's method on it; each step is a sparse LU factorisation by UMFPACK. Known values are taken out of the system. The
-// matrix has the same places for every flow on a mesh, so they are found, ordered and analysed once, at construction.
-// A factorisation is by far the dearest part and is kept for further steps as long as these gain a factor ten each.
+// Newton's method on it; each step is a sparse LU factorisation by UMFPACK. Known values are taken out of the system.
+// The matrix has the same places for every flow on a mesh, so they are found, ordered and analysed once, at
+// construction. A factorisation is by far the dearest part and is kept for further steps as long as these gain a factor
+// ten each.
 #include "pde/taylor_hood.h"
 
 #include <fmt/format.h>
@@ -18,14 +19,16 @@ namespace lano {
 namespace {
 
 constexpr int kVelocity = 9, kPressure = 4, kUnknowns = 2 * kVelocity + kPressure;  // of an element: u, v, p
-constexpr double kKeepFactors = 0.1;    // a step that leaves less of the residual than this keeps the factorisation
-constexpr int kMostHalvings = 6;        // of a Newton step that does not lower the residual
+constexpr double kKeepFactors = 0.1;  // a step that leaves less of the residual than this keeps the factorisation
+constexpr int kMostHalvings = 6;      // of a Newton step that does not lower the residual
 
 // Gauss points and weights on [0, 1], four an axis: exact for every term on parallelograms, (u . grad) u w being of
 // degree six.
 constexpr int kGauss = 4;
-constexpr std::array<double, kGauss> kPoint{0.0694318442029737, 0.3300094782075719, 0.6699905217924281, 0.9305681557970263};
-constexpr std::array<double, kGauss> kWeight{0.1739274225687269, 0.3260725774312731, 0.3260725774312731, 0.1739274225687269};
+constexpr std::array<double, kGauss> kPoint{0.0694318442029737, 0.3300094782075719, 0.6699905217924281,
+                                            0.9305681557970263};
+constexpr std::array<double, kGauss> kWeight{0.1739274225687269, 0.3260725774312731, 0.3260725774312731,
+                                             0.1739274225687269};
 
 // Shape functions at the Gauss points, element nodes numbered like the mesh's: the last index fastest.
 struct Shapes {
@@ -38,7 +41,8 @@ struct Shapes {
 
   Shapes() {
     for (int g = 0; g < kGauss * kGauss; ++g) {
-      const double xi = kPoint[static_cast<std::size_t>(g / kGauss)], eta = kPoint[static_cast<std::size_t>(g % kGauss)];
+      const double xi = kPoint[static_cast<std::size_t>(g / kGauss)],
+                   eta = kPoint[static_cast<std::size_t>(g % kGauss)];
       At& to = at[static_cast<std::size_t>(g)];
       to.weight = kWeight[static_cast<std::size_t>(g / kGauss)] * kWeight[static_cast<std::size_t>(g % kGauss)];
       const auto a = quadratic(xi), b = quadratic(eta), da = quadratic_slope(xi), db = quadratic_slope(eta);
@@ -184,7 +188,8 @@ FlowMesh checked(FlowMesh mesh) {
 
 }  // namespace
 
-// The places of the matrix. A state is [u, v, p] over all nodes; `equation` numbers its unknown entries, -1 where known.
+// The places of the matrix. A state is [u, v, p] over all nodes; `equation` numbers its unknown entries, -1 where
+// known.
 struct TaylorHoodSolver::Pattern {
   explicit Pattern(const FlowMesh& mesh);
   ~Pattern() { umfpack_di_free_symbolic(&symbolic); }
@@ -192,15 +197,15 @@ struct TaylorHoodSolver::Pattern {
   Pattern& operator=(const Pattern&) = delete;
 
   // The residual and, where wanted, its derivative at `state`. Fails on a folded mesh.
-  void assemble(const FlowCase& flow, Convection convection, const std::vector<double>& state, std::vector<double>& residual,
-                std::vector<double>* matrix) const;
+  void assemble(const FlowCase& flow, Convection convection, const std::vector<double>& state,
+                std::vector<double>& residual, std::vector<double>* matrix) const;
 
   std::size_t nodes;
-  std::vector<std::array<int, kUnknowns>> entry;                   // of each element: its entries of the state
-  std::vector<int> equation;                                       // [state]
-  std::vector<int> unknown;                                        // the entry of each equation
-  std::vector<int> columns, rows;                                  // compressed columns
-  std::vector<std::array<int, kUnknowns * kUnknowns>> place;       // of each element's matrix, -1 where known
+  std::vector<std::array<int, kUnknowns>> entry;              // of each element: its entries of the state
+  std::vector<int> equation;                                  // [state]
+  std::vector<int> unknown;                                   // the entry of each equation
+  std::vector<int> columns, rows;                             // compressed columns
+  std::vector<std::array<int, kUnknowns * kUnknowns>> place;  // of each element's matrix, -1 where known
   std::array<double, UMFPACK_CONTROL> control;
   void* symbolic = nullptr;
   Shapes shapes;
@@ -230,7 +235,8 @@ void TaylorHoodSolver::Pattern::number_elements(const FlowMesh& mesh) {
         e[static_cast<std::size_t>(kVelocity + k)] = count + node;
       }
       for (int k = 0; k < kPressure; ++k) {
-        e[static_cast<std::size_t>(2 * kVelocity + k)] = 2 * count + static_cast<int>((i + k / 2) * (mesh.ny + 1) + j + k % 2);
+        e[static_cast<std::size_t>(2 * kVelocity + k)] =
+            2 * count + static_cast<int>((i + k / 2) * (mesh.ny + 1) + j + k % 2);
       }
     }
   }
@@ -256,7 +262,8 @@ void TaylorHoodSolver::Pattern::number_unknowns(const FlowMesh& mesh) {
 }
 
 void TaylorHoodSolver::Pattern::find_places() {
-  // Calls each(element, place in its matrix, row, column) for all couplings; there is none of a pressure with a pressure.
+  // Calls each(element, place in its matrix, row, column) for all couplings; there is none of a pressure with a
+  // pressure.
   const auto for_couplings = [&](auto&& each) {
     for (std::size_t k = 0; k < entry.size(); ++k) {
       for (std::size_t a = 0; a < kUnknowns; ++a) {
@@ -289,12 +296,13 @@ void TaylorHoodSolver::Pattern::find_places() {
 void TaylorHoodSolver::Pattern::analyse() {
   umfpack_di_defaults(control.data());
   control[UMFPACK_IRSTEP] = 0;  // Newton's next step corrects what refinement would
-  // The places are symmetric but UMFPACK, seeing zeros for the pressures on the diagonal, would treat them as if they were
-  // not: twice the time. Its threshold pivoting still steps off the diagonal where it must.
+  // The places are symmetric but UMFPACK, seeing zeros for the pressures on the diagonal, would treat them as if they
+  // were not: twice the time. Its threshold pivoting still steps off the diagonal where it must.
   control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
   control[UMFPACK_ORDERING] = UMFPACK_ORDERING_AMD;
   const int n = static_cast<int>(unknown.size());
-  const int status = umfpack_di_symbolic(n, n, columns.data(), rows.data(), nullptr, &symbolic, control.data(), nullptr);
+  const int status =
+      umfpack_di_symbolic(n, n, columns.data(), rows.data(), nullptr, &symbolic, control.data(), nullptr);
   if (status != UMFPACK_OK) fail_umfpack("analysing the matrix", status);
 }
 
@@ -349,8 +357,8 @@ struct TaylorHoodSolver::Newton {
   }
 
   void find_step() {
-    const int status = umfpack_di_solve(UMFPACK_A, m.columns.data(), m.rows.data(), matrix.data(), step.data(), residual.data(),
-                                        numeric, m.control.data(), nullptr);
+    const int status = umfpack_di_solve(UMFPACK_A, m.columns.data(), m.rows.data(), matrix.data(), step.data(),
+                                        residual.data(), numeric, m.control.data(), nullptr);
     if (status != UMFPACK_OK) fail_umfpack("substituting", status);
   }
 
@@ -373,7 +381,8 @@ struct TaylorHoodSolver::Newton {
   int factorisations = 0;
 };
 
-TaylorHoodSolver::TaylorHoodSolver(FlowMesh mesh) : mesh_(checked(std::move(mesh))), pattern_(std::make_unique<Pattern>(mesh_)) {}
+TaylorHoodSolver::TaylorHoodSolver(FlowMesh mesh)
+    : mesh_(checked(std::move(mesh))), pattern_(std::make_unique<Pattern>(mesh_)) {}
 TaylorHoodSolver::~TaylorHoodSolver() = default;
 
 FlowSolution TaylorHoodSolver::solve(const FlowCase& flow, double tolerance, int most_iterations) const {
@@ -425,7 +434,8 @@ FlowSolution TaylorHoodSolver::solve(const FlowCase& flow, double tolerance, int
   result.residual = now / scale;
   result.converged = sound && now <= tolerance * scale;
 
-  const auto first = newton.state.begin(), second = first + static_cast<std::ptrdiff_t>(nodes), third = second + (second - first);
+  const auto first = newton.state.begin(), second = first + static_cast<std::ptrdiff_t>(nodes),
+             third = second + (second - first);
   result.u.assign(first, second);
   result.v.assign(second, third);
   result.p.resize(nodes);

@@ -11,7 +11,7 @@ using Rgb = std::array<std::uint8_t, 3>;
 
 enum class ColourMap { field, error };
 
-Rgb colour(ColourMap map, double share);           // share in [0,1], clamped
-std::string css_gradient(ColourMap map);           // "linear-gradient(to top, ...)", for colour bars
+Rgb colour(ColourMap map, double share);  // share in [0,1], clamped
+std::string css_gradient(ColourMap map);  // "linear-gradient(to top, ...)", for colour bars
 
 }  // namespace lano

@@ -15,7 +15,8 @@ namespace lano {
 namespace {
 
 // Okabe and Ito's colours, which colour-blind readers tell apart, without their yellow, which paper swallows.
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#7f3c8d"};
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                    "#000000", "#e69f00", "#56b4e9", "#7f3c8d"};
 constexpr const char* kDashes[] = {"", "8 4", "2 3"};
 
 std::string colour_of(std::size_t run) { return kColours[run % std::size(kColours)]; }
@@ -28,7 +29,8 @@ std::string with_sign(std::string text) {
 
 std::string mark(std::size_t run) {
   return fmt::format(
-      "<svg class=\"mark\" viewBox=\"0 0 26 10\"><line x1=\"0\" x2=\"26\" y1=\"5\" y2=\"5\" stroke=\"{}\" stroke-width=\"3\" "
+      "<svg class=\"mark\" viewBox=\"0 0 26 10\"><line x1=\"0\" x2=\"26\" y1=\"5\" y2=\"5\" stroke=\"{}\" "
+      "stroke-width=\"3\" "
       "stroke-dasharray=\"{}\"/></svg>",
       colour_of(run), dash_of(run).empty() ? "none" : dash_of(run));
 }
@@ -36,7 +38,8 @@ std::string mark(std::size_t run) {
 std::string legend(const std::vector<RunSummary>& runs) {
   std::string html = "<div class=\"legend\">";
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    html += fmt::format("<span>{}{}{}</span>", mark(r), escaped(run_name(runs[r].folder)), runs[r].weights == "ema" ? " <small class=\"quiet\">averaged weights</small>" : "");
+    html += fmt::format("<span>{}{}{}</span>", mark(r), escaped(run_name(runs[r].folder)),
+                        runs[r].weights == "ema" ? " <small class=\"quiet\">averaged weights</small>" : "");
   }
   return html + "</div><p class=\"quiet\">Thick: relative L2 on validation. Thin: training loss.</p>";
 }
@@ -70,7 +73,8 @@ std::string render_differences(const std::vector<RunSummary>& runs) {
   const std::vector<std::string> keys = differing_keys(runs);
   if (keys.empty()) return "<p class=\"quiet\">Nothing but seed, epochs or data file.</p>";
   std::string html = "<div class=\"scroll\"><table class=\"runs wide\"><tr><th></th>";
-  for (std::size_t r = 0; r < runs.size(); ++r) html += fmt::format("<th>{}{}</th>", mark(r), escaped(run_name(runs[r].folder)));
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    html += fmt::format("<th>{}{}</th>", mark(r), escaped(run_name(runs[r].folder)));
   html += "</tr>";
   for (const std::string& key : keys) {
     html += fmt::format("<tr><td>{}</td>", escaped(key));
@@ -106,8 +110,9 @@ std::string render_samples(const ComparisonContent& content) {
       "<p class=\"quiet\">Errors are on one colour scale: the darker, the better.</p>";
   for (const ComparedSample& compared : content.samples) {
     const ReportSample& sample = compared.sample;
-    html += fmt::format("<h3>{}{} <span class=\"quiet\">test sample {}, relative L2 {:.3e}</span></h3>", mark(compared.run),
-                        escaped(run_name(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);
+    html +=
+        fmt::format("<h3>{}{} <span class=\"quiet\">test sample {}, relative L2 {:.3e}</span></h3>", mark(compared.run),
+                    escaped(run_name(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);
     for (std::int64_t c = 0; c < du; ++c) {
       const auto at = static_cast<std::size_t>(c);
       const auto truth = channel(sample.truth, du, c), prediction = channel(sample.prediction, du, c);
@@ -146,9 +151,11 @@ LabelledValues group_cards(const RunCollection& found) {
   const SeedGroup& group = found.groups[0];
   double seconds = 0;
   for (const RunSummary& run : found.runs) seconds += std::isfinite(run.seconds) ? run.seconds : 0;
-  LabelledValues cards{{fmt::format("relative L2 on test, mean of {} seeds", found.runs.size()), with_sign(spread_text(group.test_l2))},
-                       {"relative L2 on validation", with_sign(spread_text(group.validation_l2))}};
-  if (!found.runs.empty() && found.runs[0].parameters > 0) cards.emplace_back("parameters", grouped_digits(found.runs[0].parameters));
+  LabelledValues cards{
+      {fmt::format("relative L2 on test, mean of {} seeds", found.runs.size()), with_sign(spread_text(group.test_l2))},
+      {"relative L2 on validation", with_sign(spread_text(group.validation_l2))}};
+  if (!found.runs.empty() && found.runs[0].parameters > 0)
+    cards.emplace_back("parameters", grouped_digits(found.runs[0].parameters));
   cards.emplace_back("training time, all together", duration_text(seconds));
   return cards;
 }
@@ -167,7 +174,8 @@ LabelledValues comparison_cards(const RunCollection& found) {
   for (const SeedGroup& group : found.groups) {
     if (!(group.validation_l2.mean < lowest)) continue;
     lowest = group.validation_l2.mean;
-    name = run_name(group.folder), validation = with_sign(spread_text(group.validation_l2)), test = with_sign(spread_text(group.test_l2));
+    name = run_name(group.folder), validation = with_sign(spread_text(group.validation_l2)),
+    test = with_sign(spread_text(group.test_l2));
   }
   if (name.empty()) return cards;
   cards.emplace_back("lowest relative L2 on validation: " + name, validation);
@@ -195,24 +203,30 @@ std::string render_comparison(const ComparisonContent& content) {
   const RunCollection& found = content.found;
   const std::set<std::string> sets = sets_of(found.runs);
   const bool one_set = sets.size() == 1;
-  const bool one_group = found.groups.size() == 1 && std::all_of(found.runs.begin(), found.runs.end(), [&](const RunSummary& run) {
-                           return group_of(run, found.groups) == 0;
-                         });
-  const std::string what = one_group ? fmt::format("{} seeds", found.runs.size()) : fmt::format("{} runs", found.runs.size());
+  const bool one_group =
+      found.groups.size() == 1 && std::all_of(found.runs.begin(), found.runs.end(),
+                                              [&](const RunSummary& run) { return group_of(run, found.groups) == 0; });
+  const std::string what =
+      one_group ? fmt::format("{} seeds", found.runs.size()) : fmt::format("{} runs", found.runs.size());
   const std::string what_kind = operator_of(found.runs);
   const std::string opening = what_kind == "LANO" ? "Linear Attention Neural Operator: " : "";
   std::string subtitle = opening + "comparison of training runs";
   if (one_group) {
-    subtitle = fmt::format("{}{}, trained with {} seeds{}", opening, run_name(found.groups[0].folder), found.runs.size(),
-                           found.groups[0].selection.empty() ? "" : "; weights kept: " + found.groups[0].selection);
+    subtitle =
+        fmt::format("{}{}, trained with {} seeds{}", opening, run_name(found.groups[0].folder), found.runs.size(),
+                    found.groups[0].selection.empty() ? "" : "; weights kept: " + found.groups[0].selection);
   }
-  std::string html = page_opening(one_set ? fmt::format("{} on {}: {}", what_kind, *sets.begin(), what) : fmt::format("{}: {}", what_kind, what), subtitle);
+  std::string html = page_opening(
+      one_set ? fmt::format("{} on {}: {}", what_kind, *sets.begin(), what) : fmt::format("{}: {}", what_kind, what),
+      subtitle);
   html += render_cards(one_group ? group_cards(found) : comparison_cards(found));
   if (sets.size() > 1) html += "<p class=\"quiet\">The runs are on different sets: their errors do not compare.</p>";
   html += "<section class=\"panel wide-panel\"><h2>Learning curves</h2>" +
-          draw_curves(compared_curves(found.runs), "epoch", "relative error", {1150, 400}, false) + legend(found.runs) + "</section>";
+          draw_curves(compared_curves(found.runs), "epoch", "relative error", {1150, 400}, false) + legend(found.runs) +
+          "</section>";
   html += "<section class=\"panel wide-panel\"><h2>Runs</h2>" + render_runs(found) + "</section>";
-  html += "<section class=\"panel wide-panel\"><h2>Configuration: what differs</h2>" + render_differences(found.runs) + "</section>";
+  html += "<section class=\"panel wide-panel\"><h2>Configuration: what differs</h2>" + render_differences(found.runs) +
+          "</section>";
   if (!content.samples.empty()) html += render_samples(content);
   std::vector<std::string> notes = content.notes;
   for (const RunSummary& run : found.runs) notes.insert(notes.end(), run.notes.begin(), run.notes.end());

@@ -12,22 +12,22 @@
 namespace lano {
 
 struct ComparedSample {
-  std::size_t run = 0;                        // into the collection's runs
+  std::size_t run = 0;  // into the collection's runs
   ReportSample sample;
 };
 
 struct ComparisonContent {
   RunCollection found;
-  SetDescription set;                         // of the samples' fields
-  std::vector<ComparedSample> samples;        // of one and the same set; may be empty
-  std::vector<std::string> notes;             // beside those of the runs
+  SetDescription set;                   // of the samples' fields
+  std::vector<ComparedSample> samples;  // of one and the same set; may be empty
+  std::vector<std::string> notes;       // beside those of the runs
   std::string footer;
 };
 
 std::string render_comparison(const ComparisonContent& content);
 
-// The curves of the page: for each run its training loss, faint, and the validation of the weights it keeps, in a colour and
-// dash that no other run of the first 24 has.
+// The curves of the page: for each run its training loss, faint, and the validation of the weights it keeps, in a
+// colour and dash that no other run of the first 24 has.
 std::vector<Curve> compared_curves(const std::vector<RunSummary>& runs);
 
 }  // namespace lano

@@ -20,8 +20,8 @@ std::string frame(ChartSize size, const std::string& x_label, const std::string&
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"plot\"/>"
       "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>"
       "<text transform=\"translate(14,{}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-      size.width, size.height, y_label, x_label, kLeft, kTop, plot_width(size), plot_height(size), kLeft + plot_width(size) / 2,
-      size.height - 8, x_label, kTop + plot_height(size) / 2, y_label);
+      size.width, size.height, y_label, x_label, kLeft, kTop, plot_width(size), plot_height(size),
+      kLeft + plot_width(size) / 2, size.height - 8, x_label, kTop + plot_height(size) / 2, y_label);
 }
 
 // A step of 1, 2 or 5 times a power of ten that gives about six ticks.
@@ -37,8 +37,8 @@ std::string x_ticks(ChartSize size, double low, double high, double least_step, 
   std::string out;
   const double step = std::max(least_step, nice_step(high - low));
   for (double tick = std::ceil(low / step) * step; tick <= high + 1e-9 * step; tick += step) {
-    out += fmt::format("<text x=\"{0:.1f}\" y=\"{1:.1f}\" text-anchor=\"middle\" class=\"tick\">{2:.4g}</text>", to_x(tick),
-                       kTop + plot_height(size) + 15, tick);
+    out += fmt::format("<text x=\"{0:.1f}\" y=\"{1:.1f}\" text-anchor=\"middle\" class=\"tick\">{2:.4g}</text>",
+                       to_x(tick), kTop + plot_height(size) + 15, tick);
   }
   return out;
 }
@@ -55,7 +55,9 @@ std::vector<double> log_ticks(double low, double high) {
   return ticks;
 }
 
-bool drawable(double x, double y, bool logarithmic_x = false) { return std::isfinite(x) && std::isfinite(y) && y > 0 && (x > 0 || !logarithmic_x); }
+bool drawable(double x, double y, bool logarithmic_x = false) {
+  return std::isfinite(x) && std::isfinite(y) && y > 0 && (x > 0 || !logarithmic_x);
+}
 
 }  // namespace
 
@@ -79,11 +81,14 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
   y_low -= margin;
   y_high += margin;
   const auto to_x = [&](double x) { return kLeft + (place(x) - x_low) / (x_high - x_low) * plot_width(size); };
-  const auto to_y = [&](double y) { return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * plot_height(size); };
+  const auto to_y = [&](double y) {
+    return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * plot_height(size);
+  };
   std::string svg = frame(size, x_label, y_label);
   if (!log_x) svg += x_ticks(size, x_low, x_high, 1, to_x);
   for (const double tick : log_x ? log_ticks(x_low, x_high) : std::vector<double>()) {
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"tick\">{:g}</text>", to_x(tick), kTop + plot_height(size) + 15, tick);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"tick\">{:g}</text>", to_x(tick),
+                       kTop + plot_height(size) + 15, tick);
   }
   for (const double tick : log_ticks(y_low, y_high)) {
     svg += fmt::format(
@@ -103,19 +108,21 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
     }
     if (count == 0) continue;
     if (count == 1) {  // a line of one point cannot be seen
-      svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>", to_x(curve.x[last]), to_y(curve.y[last]),
-                         curve.faint ? 2 : 4, curve.colour);
+      svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>", to_x(curve.x[last]),
+                         to_y(curve.y[last]), curve.faint ? 2 : 4, curve.colour);
     }
-    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}{}><title>{}</title></polyline>", points, curve.colour,
-                       curve.faint ? " stroke-width=\"1\" stroke-opacity=\"0.5\"" : " stroke-width=\"2\"",
-                       curve.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", curve.dash), escaped(curve.name));
+    svg +=
+        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\"{}{}><title>{}</title></polyline>", points,
+                    curve.colour, curve.faint ? " stroke-width=\"1\" stroke-opacity=\"0.5\"" : " stroke-width=\"2\"",
+                    curve.dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", curve.dash), escaped(curve.name));
     if (!legend) continue;
     // Curves over epochs fall to the right, those over logarithms rise: the names stand where the curves are not.
     const double key = log_x ? kLeft + 10 : size.width - kRight - 32;
     svg += fmt::format(
         "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"3\"/>"
         "<text x=\"{4}\" y=\"{5}\" text-anchor=\"{6}\">{7}</text>",
-        key, key + 22, legend_y - 4, curve.colour, log_x ? key + 28 : key - 6, legend_y, log_x ? "start" : "end", escaped(curve.name));
+        key, key + 22, legend_y - 4, curve.colour, log_x ? key + 28 : key - 6, legend_y, log_x ? "start" : "end",
+        escaped(curve.name));
     legend_y += 18;
   }
   return svg + "</svg>";
@@ -143,9 +150,11 @@ std::string draw_histogram(const std::vector<double>& values, const std::string&
         kLeft, kLeft + plot_width(size), y, kLeft - 6, y + 4, tick);
   }
   for (std::size_t b = 0; b < bins; ++b) {
-    const double height = counts[b] / (1.05 * top) * plot_height(size), width = plot_width(size) / static_cast<double>(bins);
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bar\"/>",
-                       kLeft + width * static_cast<double>(b) + 1, kTop + plot_height(size) - height, width - 2, height);
+    const double height = counts[b] / (1.05 * top) * plot_height(size),
+                 width = plot_width(size) / static_cast<double>(bins);
+    svg +=
+        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bar\"/>",
+                    kLeft + width * static_cast<double>(b) + 1, kTop + plot_height(size) - height, width - 2, height);
   }
   return svg + "</svg>";
 }

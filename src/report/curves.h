@@ -1,4 +1,5 @@
-// A line chart as inline SVG: several named curves over counted x (epochs, frames) or logarithmic x, y on a logarithmic scale, axis labels and ticks.
+// A line chart as inline SVG: several named curves over counted x (epochs, frames) or logarithmic x, y on a logarithmic
+// scale, axis labels and ticks.
 #pragma once
 
 #include <string>

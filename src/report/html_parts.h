@@ -1,4 +1,5 @@
-// The pieces that every page of a report is made of: opening with the style sheet, cards, tables, fields with colour bars.
+// The pieces that every page of a report is made of: opening with the style sheet, cards, tables, fields with colour
+// bars.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// The report of a run as one self-contained HTML page: summary, learning curves, distribution of test errors, and chosen
-// samples as input | truth | prediction | absolute error with colour bars. No file beside it, no script, no network.
+// The report of a run as one self-contained HTML page: summary, learning curves, distribution of test errors, and
+// chosen samples as input | truth | prediction | absolute error with colour bars. No file beside it, no script, no
+// network.
 #pragma once
 
 #include <string>
@@ -12,13 +13,13 @@
 namespace lano {
 
 struct ReportSample {
-  std::string label;                 // "best", "median", "worst"
+  std::string label;  // "best", "median", "worst"
   std::int64_t id = 0;
   double relative_l2 = 0;
-  std::vector<float> coordinates;    // [N, dx]
-  std::vector<float> input;          // [N, da]
-  std::vector<float> truth;          // [N, du]
-  std::vector<float> prediction;     // [N, du]
+  std::vector<float> coordinates;  // [N, dx]
+  std::vector<float> input;        // [N, da]
+  std::vector<float> truth;        // [N, du]
+  std::vector<float> prediction;   // [N, du]
 };
 
 struct ReportContent {
@@ -27,11 +28,11 @@ struct ReportContent {
   std::string note;                                           // a sentence under them; may be empty
   std::vector<std::pair<std::string, std::string>> summary;   // the table
   std::vector<Curve> curves;
-  std::vector<double> errors;                                 // relative L2 of each test sample
-  std::vector<Curve> steps;                                   // time-dependent sets: error at each frame; may be empty
-  SetDescription set;                                         // of the samples' fields
+  std::vector<double> errors;  // relative L2 of each test sample
+  std::vector<Curve> steps;    // time-dependent sets: error at each frame; may be empty
+  SetDescription set;          // of the samples' fields
   std::vector<ReportSample> samples;
-  std::string config;                                         // TOML, shown folded
+  std::string config;  // TOML, shown folded
   std::string footer;
 };
 

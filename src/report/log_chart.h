@@ -1,4 +1,5 @@
-// A chart with two logarithmic axes as pixels, for PNG files: curves with markers, ticks, a legend, in a small font of its own.
+// A chart with two logarithmic axes as pixels, for PNG files: curves with markers, ticks, a legend, in a small font of
+// its own.
 #pragma once
 
 #include <string>

@@ -37,29 +37,40 @@ std::string error_cell(const ModelTable& table, std::size_t m, std::size_t b, co
 }
 
 std::string promotion_text(double value) { return std::isfinite(value) ? fmt::format("{:.1f} %", 100 * value) : "-"; }
-std::string epochs_text(double epochs) { return epochs >= 10 || epochs == std::floor(epochs) ? fmt::format("{:.0f}", epochs) : fmt::format("{:.2g}", epochs); }
+std::string epochs_text(double epochs) {
+  return epochs >= 10 || epochs == std::floor(epochs) ? fmt::format("{:.0f}", epochs) : fmt::format("{:.2g}", epochs);
+}
 std::string seconds_text(double seconds) { return std::isfinite(seconds) ? fmt::format("{:.3g} s", seconds) : "-"; }
-std::string megabytes(std::int64_t bytes) { return bytes > 0 ? fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6) : "-"; }
+std::string megabytes(std::int64_t bytes) {
+  return bytes > 0 ? fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6) : "-";
+}
 std::string family_of(const std::string& model) {
   const ModelInfo* const info = find_model(model);
   return info == nullptr ? "" : std::string(info->family);
 }
 
-// Cells of the table of one benchmark behind the model's name: error, parameters, seconds an epoch, epochs, training time, memory.
+// Cells of the table of one benchmark behind the model's name: error, parameters, seconds an epoch, epochs, training
+// time, memory.
 std::vector<std::string> cost_cells(const ModelTable& table, std::size_t m, std::size_t b, const Emphasis& e) {
   const ModelCell& c = table.cell(m, b);
   if (!std::isfinite(c.error)) return {"/", "", "", "", "", ""};
-  return {error_cell(table, m, b, e), grouped_digits(c.parameters), seconds_text(c.epoch_seconds), epochs_text(c.epochs), duration_text(c.training_seconds), megabytes(c.peak_bytes)};
+  return {error_cell(table, m, b, e), grouped_digits(c.parameters),      seconds_text(c.epoch_seconds),
+          epochs_text(c.epochs),      duration_text(c.training_seconds), megabytes(c.peak_bytes)};
 }
 
 const std::vector<std::string>& cost_columns() {
-  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time an epoch", "epochs", "training time", "peak memory"};
+  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time an epoch", "epochs",
+                                                "training time",     "peak memory"};
   return columns;
 }
 
-bool was_asked(const ModelTable& table, std::size_t m, std::size_t b) { return std::isfinite(table.cell(m, b).error) || !table.cell(m, b).reason.empty(); }
+bool was_asked(const ModelTable& table, std::size_t m, std::size_t b) {
+  return std::isfinite(table.cell(m, b).error) || !table.cell(m, b).reason.empty();
+}
 
-bool has_ours(const ModelTable& table) { return std::find(table.models.begin(), table.models.end(), kOurs) != table.models.end(); }
+bool has_ours(const ModelTable& table) {
+  return std::find(table.models.begin(), table.models.end(), kOurs) != table.models.end();
+}
 
 // Sentences on what the table cannot say in a cell.
 std::vector<std::string> reasons(const ModelTable& table) {
@@ -67,7 +78,8 @@ std::vector<std::string> reasons(const ModelTable& table) {
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     for (std::size_t m = 0; m < table.models.size(); ++m) {
       const ModelCell& cell = table.cell(m, b);
-      if (!cell.reason.empty()) lines.push_back(fmt::format("{} on {}: {}", model_label(table.models[m]), table.benchmarks[b], cell.reason));
+      if (!cell.reason.empty())
+        lines.push_back(fmt::format("{} on {}: {}", model_label(table.models[m]), table.benchmarks[b], cell.reason));
     }
   }
   return lines;
@@ -79,7 +91,9 @@ std::string html_row(const std::vector<std::string>& cells, const char* tag) {
   return html + "</tr>";
 }
 
-std::string markdown_row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+std::string markdown_row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
 
 // The rows of the first table: family, model, errors; the promotion last.
 std::vector<std::vector<std::string>> error_rows(const ModelTable& table, const Emphasis& e) {
@@ -90,7 +104,8 @@ std::vector<std::vector<std::string>> error_rows(const ModelTable& table, const 
   }
   if (has_ours(table)) {
     rows.push_back({"relative promotion of LANO", ""});
-    for (std::size_t b = 0; b < table.benchmarks.size(); ++b) rows.back().push_back(promotion_text(promotion(table, b)));
+    for (std::size_t b = 0; b < table.benchmarks.size(); ++b)
+      rows.back().push_back(promotion_text(promotion(table, b)));
   }
   return rows;
 }
@@ -104,14 +119,18 @@ std::vector<std::string> error_header(const ModelTable& table) {
 // Truth, both predictions on its colour scale; both errors on one scale, so that the darker is the better.
 std::string render_side_by_side(const SideBySide& s) {
   const std::int64_t du = s.set.output_channels();
-  std::string html = fmt::format("<p class=\"quiet\">Test sample {}, the median of {}: relative L2 {:.3e} of {}, {:.3e} of {}. Errors are on one colour scale: the darker, the better.</p>", s.mine.id,
-                                 escaped(s.ours), s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
+  std::string html = fmt::format(
+      "<p class=\"quiet\">Test sample {}, the median of {}: relative L2 {:.3e} of {}, {:.3e} of {}. Errors are on one "
+      "colour scale: the darker, the better.</p>",
+      s.mine.id, escaped(s.ours), s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
   for (std::int64_t c = 0; c < du; ++c) {
-    const auto truth = channel(s.mine.truth, du, c), mine = channel(s.mine.prediction, du, c), other = channel(s.other.prediction, du, c);
+    const auto truth = channel(s.mine.truth, du, c), mine = channel(s.mine.prediction, du, c),
+               other = channel(s.other.prediction, du, c);
     const auto my_error = absolute_error(mine, truth), their_error = absolute_error(other, truth);
     const auto shown = value_range(truth), errors = std::pair(0.0, value_range(my_error, their_error).second);
     const std::string& name = s.set.output[static_cast<std::size_t>(c)].name;
-    const auto figure = [&](const std::string& caption, const std::vector<float>& values, std::pair<double, double> range, ColourMap map) {
+    const auto figure = [&](const std::string& caption, const std::vector<float>& values,
+                            std::pair<double, double> range, ColourMap map) {
       html += field_figure(caption, name, s.set, s.mine.coordinates, values, range, map);
     };
     html += "<div class=\"five\">";
@@ -130,9 +149,12 @@ std::string render_side_by_side(const SideBySide& s) {
 std::pair<std::size_t, std::size_t> best_two(const ModelTable& table, std::size_t benchmark) {
   const std::size_t none = table.models.size();
   std::size_t best = none, second = none;
-  const auto error = [&](std::size_t m) { return m == none ? std::numeric_limits<double>::infinity() : table.cell(m, benchmark).error; };
+  const auto error = [&](std::size_t m) {
+    return m == none ? std::numeric_limits<double>::infinity() : table.cell(m, benchmark).error;
+  };
   for (std::size_t m = 0; m < none; ++m) {
-    if (!std::isfinite(error(m)) || !table.cell(m, benchmark).complete()) continue;  // the mean of the seeds that went well is no rival
+    if (!std::isfinite(error(m)) || !table.cell(m, benchmark).complete())
+      continue;  // the mean of the seeds that went well is no rival
     if (error(m) < error(best)) {
       second = best;
       best = m;
@@ -149,9 +171,11 @@ std::size_t runner_up(const ModelTable& table, std::size_t benchmark) {
 }
 
 double promotion(const ModelTable& table, std::size_t benchmark) {
-  const auto ours = static_cast<std::size_t>(std::find(table.models.begin(), table.models.end(), kOurs) - table.models.begin());
+  const auto ours =
+      static_cast<std::size_t>(std::find(table.models.begin(), table.models.end(), kOurs) - table.models.begin());
   const std::size_t other = runner_up(table, benchmark);
-  if (ours == table.models.size() || other == table.models.size() || !table.cell(ours, benchmark).complete()) return std::nan("");
+  if (ours == table.models.size() || other == table.models.size() || !table.cell(ours, benchmark).complete())
+    return std::nan("");
   return 1 - table.cell(ours, benchmark).error / table.cell(other, benchmark).error;
 }
 
@@ -163,12 +187,15 @@ std::string model_table_markdown(const ModelTable& table) {
   };
   std::string text = markdown_row(error_header(table)) + rule(2 + table.benchmarks.size());
   for (const auto& row : error_rows(table, kMarkdown)) text += markdown_row(row);
-  text += "\nRelative L2 on test in units of 1e-2; best in bold, second best underlined; / where the model has no number. "
-          "Where not every seed finished, the mean is of those that did, and has no rank. Promotion: 1 - LANO's error / the best other error.\n";
+  text +=
+      "\nRelative L2 on test in units of 1e-2; best in bold, second best underlined; / where the model has no number. "
+      "Where not every seed finished, the mean is of those that did, and has no rank. Promotion: 1 - LANO's error / "
+      "the best other error.\n";
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     std::vector<std::string> header{"model"};
     header.insert(header.end(), cost_columns().begin(), cost_columns().end());
-    text += fmt::format("\n{}: {}\n\n{}{}", table.benchmarks[b], table.sets[b], markdown_row(header), rule(header.size()));
+    text +=
+        fmt::format("\n{}: {}\n\n{}{}", table.benchmarks[b], table.sets[b], markdown_row(header), rule(header.size()));
     for (std::size_t m = 0; m < table.models.size(); ++m) {
       if (!was_asked(table, m, b)) continue;
       std::vector<std::string> row{model_label(table.models[m])};
@@ -192,41 +219,59 @@ std::string model_table_csv(const ModelTable& table) {
     for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
     return out + "\"";
   };
-  std::string text = "benchmark,model,relative_l2,deviation,seeds,seeds_asked,parameters,epoch_seconds,epochs,training_seconds,peak_bytes,rank,reason\n";
+  std::string text =
+      "benchmark,model,relative_l2,deviation,seeds,seeds_asked,parameters,epoch_seconds,epochs,training_seconds,peak_"
+      "bytes,rank,reason\n";
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     const auto [best, second] = best_two(table, b);
     for (std::size_t m = 0; m < table.models.size(); ++m) {
       if (!was_asked(table, m, b)) continue;
       const ModelCell& c = table.cell(m, b);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.benchmarks[b], table.models[m], number(c.error), number(c.deviation), c.seeds, c.asked, c.parameters,
-                          number(c.epoch_seconds), number(c.epochs), number(c.training_seconds), c.peak_bytes, m == best ? "1" : m == second ? "2" : "",
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.benchmarks[b], table.models[m],
+                          number(c.error), number(c.deviation), c.seeds, c.asked, c.parameters, number(c.epoch_seconds),
+                          number(c.epochs), number(c.training_seconds), c.peak_bytes,
+                          m == best     ? "1"
+                          : m == second ? "2"
+                                        : "",
                           c.reason.empty() ? "" : quoted(c.reason));
     }
-    if (std::isfinite(promotion(table, b))) text += fmt::format("{},relative promotion,{},,,,,,,,,,\n", table.benchmarks[b], number(promotion(table, b)));
+    if (std::isfinite(promotion(table, b)))
+      text += fmt::format("{},relative promotion,{},,,,,,,,,,\n", table.benchmarks[b], number(promotion(table, b)));
   }
   return text;
 }
 
-std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples, const std::string& footer) {
+std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,
+                               const std::string& footer) {
   std::string html = page_opening("Operators on benchmarks", fmt::format("{}", fmt::join(table.about, " ")));
   LabelledValues cards;
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     const auto [best, second] = best_two(table, b);
     if (best == table.models.size()) continue;
-    cards.emplace_back(fmt::format("lowest on {}: {}", table.benchmarks[b], model_label(table.models[best])), error_text(table.cell(best, b).error));
+    cards.emplace_back(fmt::format("lowest on {}: {}", table.benchmarks[b], model_label(table.models[best])),
+                       error_text(table.cell(best, b).error));
   }
   html += render_cards(cards);
-  html += "<section class=\"panel wide-panel\"><h2>Relative L2 on test, in units of 1e-2</h2><div class=\"scroll\"><table class=\"runs\">" + html_row(error_header(table), "th");
+  html +=
+      "<section class=\"panel wide-panel\"><h2>Relative L2 on test, in units of 1e-2</h2><div class=\"scroll\"><table "
+      "class=\"runs\">" +
+      html_row(error_header(table), "th");
   for (const auto& row : error_rows(table, kHtml)) html += html_row(row, "td");
-  html += "</table></div><p class=\"quiet\">Best in bold, second best underlined; / where the model has no number. Where not every seed finished, the mean is of those that did, and has no rank. "
-          "Promotion: 1 - LANO's error / the best other error.</p></section>";
+  html +=
+      "</table></div><p class=\"quiet\">Best in bold, second best underlined; / where the model has no number. Where "
+      "not every seed finished, the mean is of those that did, and has no rank. "
+      "Promotion: 1 - LANO's error / the best other error.</p></section>";
   for (const SideBySide& sample : samples) {
-    html += "<section class=\"panel wide-panel\"><h2>Side by side: " + escaped(sample.benchmark) + "</h2>" + render_side_by_side(sample) + "</section>";
+    html += "<section class=\"panel wide-panel\"><h2>Side by side: " + escaped(sample.benchmark) + "</h2>" +
+            render_side_by_side(sample) + "</section>";
   }
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     std::vector<std::string> header{"model"};
     header.insert(header.end(), cost_columns().begin(), cost_columns().end());
-    html += fmt::format("<section class=\"panel wide-panel\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"scroll\"><table class=\"runs\">", escaped(table.benchmarks[b]), escaped(table.sets[b]));
+    html += fmt::format(
+        "<section class=\"panel wide-panel\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"scroll\"><table "
+        "class=\"runs\">",
+        escaped(table.benchmarks[b]), escaped(table.sets[b]));
     html += html_row(header, "th");
     for (std::size_t m = 0; m < table.models.size(); ++m) {
       if (!was_asked(table, m, b)) continue;

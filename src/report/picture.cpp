@@ -41,7 +41,8 @@ Image draw_grid(const Shape& shape, std::span<const float> values, double low, d
 // The part of the plane that is drawn, and where its points fall in the picture.
 class View {
  public:
-  View(std::span<const float> coordinates, std::int64_t dims, std::int64_t pixels) : coordinates_(coordinates), dims_(static_cast<std::size_t>(dims)) {
+  View(std::span<const float> coordinates, std::int64_t dims, std::int64_t pixels)
+      : coordinates_(coordinates), dims_(static_cast<std::size_t>(dims)) {
     std::vector<double> all[2];
     for (std::size_t p = 0; p < points(); ++p) {
       for (std::size_t a = 0; a < 2; ++a) all[a].push_back(at(p, a));
@@ -75,7 +76,9 @@ class View {
   double y(std::size_t p) const { return (1 - (at(p, 1) - low_[1]) / span_[1]) * static_cast<double>(height_ - 1); }
 
  private:
-  double at(std::size_t p, std::size_t axis) const { return axis < dims_ ? static_cast<double>(coordinates_[p * dims_ + axis]) : 0.0; }
+  double at(std::size_t p, std::size_t axis) const {
+    return axis < dims_ ? static_cast<double>(coordinates_[p * dims_ + axis]) : 0.0;
+  }
   static double part(const std::vector<double>& sorted, double share) {
     return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
   }
@@ -89,7 +92,9 @@ class View {
 // Calls see(x, y) for the pixels of a box that lie in the picture.
 void each_pixel(const Image& image, double from_x, double to_x, double from_y, double to_y, auto see) {
   const auto first = [](double from) { return static_cast<std::int64_t>(std::ceil(std::max(0.0, from))); };
-  const auto last = [](double to, std::int64_t size) { return static_cast<std::int64_t>(std::floor(std::min(to, static_cast<double>(size - 1)))); };
+  const auto last = [](double to, std::int64_t size) {
+    return static_cast<std::int64_t>(std::floor(std::min(to, static_cast<double>(size - 1))));
+  };
   for (std::int64_t y = first(from_y); y <= last(to_y, image.height); ++y) {
     for (std::int64_t x = first(from_x); x <= last(to_x, image.width); ++x) see(x, y);
   }
@@ -97,7 +102,8 @@ void each_pixel(const Image& image, double from_x, double to_x, double from_y, d
 
 Image draw_scatter(const View& view, std::span<const float> values, double low, double high, ColourMap map) {
   Image image = view.blank();
-  std::vector<double> distance(static_cast<std::size_t>(image.width * image.height), std::numeric_limits<double>::max());
+  std::vector<double> distance(static_cast<std::size_t>(image.width * image.height),
+                               std::numeric_limits<double>::max());
   // A point colours the pixels within about the mean distance between points, nearest point first.
   const double area = static_cast<double>(image.width * image.height);
   const double reach = std::ceil(1.2 * std::sqrt(area / static_cast<double>(std::max<std::size_t>(values.size(), 1))));
@@ -116,19 +122,22 @@ Image draw_scatter(const View& view, std::span<const float> values, double low, 
 }
 
 // A structured mesh of two axes, cell by cell: two triangles each, values linear in them.
-Image draw_mesh(const View& view, const Shape& shape, std::span<const float> values, double low, double high, ColourMap map) {
+Image draw_mesh(const View& view, const Shape& shape, std::span<const float> values, double low, double high,
+                ColourMap map) {
   Image image = view.blank();
   const auto triangle = [&](std::size_t a, std::size_t b, std::size_t c) {
-    const double ax = view.x(a), ay = view.y(a), ux = view.x(b) - ax, uy = view.y(b) - ay, vx = view.x(c) - ax, vy = view.y(c) - ay;
+    const double ax = view.x(a), ay = view.y(a), ux = view.x(b) - ax, uy = view.y(b) - ay, vx = view.x(c) - ax,
+                 vy = view.y(c) - ay;
     const double area = ux * vy - uy * vx;
     if (area == 0) return;
     constexpr double kEdge = -1e-6;  // pixels on an edge belong to both sides
-    each_pixel(image, ax + std::min({0.0, ux, vx}), ax + std::max({0.0, ux, vx}), ay + std::min({0.0, uy, vy}), ay + std::max({0.0, uy, vy}),
-               [&](std::int64_t x, std::int64_t y) {
+    each_pixel(image, ax + std::min({0.0, ux, vx}), ax + std::max({0.0, ux, vx}), ay + std::min({0.0, uy, vy}),
+               ay + std::max({0.0, uy, vy}), [&](std::int64_t x, std::int64_t y) {
                  const double dx = static_cast<double>(x) - ax, dy = static_cast<double>(y) - ay;
                  const double s = (dx * vy - dy * vx) / area, t = (ux * dy - uy * dx) / area;
                  if (s < kEdge || t < kEdge || s + t > 1 - kEdge) return;
-                 put(image, x, y, colour(map, share_of((1 - s - t) * values[a] + s * values[b] + t * values[c], low, high)));
+                 put(image, x, y,
+                     colour(map, share_of((1 - s - t) * values[a] + s * values[b] + t * values[c], low, high)));
                });
   };
   const auto n1 = static_cast<std::size_t>(shape[0]), n2 = static_cast<std::size_t>(shape[1]);
@@ -154,7 +163,8 @@ Image draw_field(Geometry geometry, const Shape& shape, std::span<const float> c
 
 std::vector<float> channel(std::span<const float> values, std::int64_t channels, std::int64_t which) {
   std::vector<float> one;
-  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels)) one.push_back(values[i]);
+  for (std::size_t i = static_cast<std::size_t>(which); i < values.size(); i += static_cast<std::size_t>(channels))
+    one.push_back(values[i]);
   return one;
 }
 

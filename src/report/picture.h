@@ -1,6 +1,6 @@
-// Pictures of fields as PNG. Grids are drawn cell by cell with x to the right and y up, meshes of two axes by their cells in the
-// plane, point clouds by colouring each pixel near a point with the nearest one; white elsewhere. Where a far field leaves most
-// points in a small part of the plane, that part is drawn.
+// Pictures of fields as PNG. Grids are drawn cell by cell with x to the right and y up, meshes of two axes by their
+// cells in the plane, point clouds by colouring each pixel near a point with the nearest one; white elsewhere. Where a
+// far field leaves most points in a small part of the plane, that part is drawn.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,10 @@ double sum_of_seconds(const std::vector<RunSummary>& runs, const std::vector<std
 }
 
 double key_of(RunOrder order, double validation, double test, double seconds) {
-  const double key = order == RunOrder::validation ? validation : order == RunOrder::test ? test : order == RunOrder::time ? seconds : 0;
+  const double key = order == RunOrder::validation ? validation
+                     : order == RunOrder::test     ? test
+                     : order == RunOrder::time     ? seconds
+                                                   : 0;
   return std::isfinite(key) ? key : std::numeric_limits<double>::infinity();
 }
 
@@ -51,12 +54,15 @@ std::vector<Line> ordered(const RunCollection& found, RunOrder order, std::vecto
     return key_of(order, run.validation_l2, run.test_l2, run.seconds);
   };
   std::vector<Block> blocks;
-  for (const std::size_t r : members.back()) blocks.push_back({run_key(r), run_name(found.runs[r].folder), {{Kind::run, r}}});
+  for (const std::size_t r : members.back())
+    blocks.push_back({run_key(r), run_name(found.runs[r].folder), {{Kind::run, r}}});
   for (std::size_t g = 0; g < found.groups.size(); ++g) {
     const SeedGroup& group = found.groups[g];
     Block block{key_of(order, group.validation_l2.mean, group.test_l2.mean, sum_of_seconds(found.runs, members[g])),
-                run_name(group.folder), {{Kind::group, g}}};
-    std::stable_sort(members[g].begin(), members[g].end(), [&](std::size_t a, std::size_t b) { return run_key(a) < run_key(b); });
+                run_name(group.folder),
+                {{Kind::group, g}}};
+    std::stable_sort(members[g].begin(), members[g].end(),
+                     [&](std::size_t a, std::size_t b) { return run_key(a) < run_key(b); });
     for (const std::size_t r : members[g]) block.lines.push_back({Kind::member, r});
     blocks.push_back(std::move(block));
   }
@@ -73,7 +79,9 @@ std::string state_word(RunState state) {
   return state == RunState::finished ? "finished" : state == RunState::running ? "running" : "stopped";
 }
 
-std::string total_text(const RunSummary& run) { return run.total_epochs > 0 ? fmt::format("{}", run.total_epochs) : "?"; }
+std::string total_text(const RunSummary& run) {
+  return run.total_epochs > 0 ? fmt::format("{}", run.total_epochs) : "?";
+}
 
 std::string state_text(const RunSummary& run) {
   if (run.state != RunState::stopped) return state_word(run.state);
@@ -97,7 +105,8 @@ std::string group_state(const RunCollection& found, const SeedGroup& group, cons
   const auto total = std::max<std::size_t>(members.size(), static_cast<std::size_t>(group.count));
   const auto finished = static_cast<std::size_t>(std::count_if(
       members.begin(), members.end(), [&](std::size_t r) { return found.runs[r].state == RunState::finished; }));
-  return finished == total ? fmt::format("mean of {} seeds", total) : fmt::format("{} of {} seeds finished", finished, total);
+  return finished == total ? fmt::format("mean of {} seeds", total)
+                           : fmt::format("{} of {} seeds finished", finished, total);
 }
 
 // "Text" or, with the csv marks in it, "\"Text\"".
@@ -127,7 +136,8 @@ std::string spread_text(const SeedGroup::Spread& spread) {
 
 std::string grouped_digits(std::int64_t value) {
   std::string digits = std::to_string(value);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), 1, ',');
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return digits;
 }
 
@@ -167,17 +177,29 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
       const auto same = [&](const auto& value_of) { return or_dash(shared(found, members[index], value_of)); };
-      row.cells = {run_name(group.folder), group_state(found, group, members[index]), "", spread_text(group.validation_l2), "",
+      row.cells = {run_name(group.folder),
+                   group_state(found, group, members[index]),
+                   "",
+                   spread_text(group.validation_l2),
+                   "",
                    spread_text(group.test_l2),
                    same([](const RunSummary& run) { return run.parameters > 0 ? grouped_digits(run.parameters) : ""; }),
-                   time_text(sum_of_seconds(found.runs, members[index])), "", same([](const RunSummary& run) { return run.set; })};
-      for (const std::string& key : keys) row.cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
+                   time_text(sum_of_seconds(found.runs, members[index])),
+                   "",
+                   same([](const RunSummary& run) { return run.set; })};
+      for (const std::string& key : keys)
+        row.cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
     } else {
       const RunSummary& run = found.runs[index];
-      row.cells = {(kind == Kind::member ? "  " : "") + run_name(run.folder), state_text(run),
-                   fmt::format("{}/{}", run.epochs, total_text(run)), error_text(run.validation_l2),
-                   run.best_epoch > 0 ? fmt::format("{}", run.best_epoch) : "-", error_text(run.test_l2),
-                   run.parameters > 0 ? grouped_digits(run.parameters) : "-", time_text(run.seconds), or_dash(run.seed),
+      row.cells = {(kind == Kind::member ? "  " : "") + run_name(run.folder),
+                   state_text(run),
+                   fmt::format("{}/{}", run.epochs, total_text(run)),
+                   error_text(run.validation_l2),
+                   run.best_epoch > 0 ? fmt::format("{}", run.best_epoch) : "-",
+                   error_text(run.test_l2),
+                   run.parameters > 0 ? grouped_digits(run.parameters) : "-",
+                   time_text(run.seconds),
+                   or_dash(run.seed),
                    or_dash(run.set)};
       for (const std::string& key : keys) row.cells.push_back(or_dash(config_value(run, key)));
     }
@@ -211,7 +233,9 @@ std::string table_text(const RunTable& table) {
 }
 
 std::string table_csv(const RunCollection& found, RunOrder order, const std::vector<std::string>& keys) {
-  std::string text = "run,kind,state,epochs,total_epochs,validation_l2,validation_deviation,best_epoch,weights,test_l2,test_deviation,parameters,seconds,seed,set";
+  std::string text =
+      "run,kind,state,epochs,total_epochs,validation_l2,validation_deviation,best_epoch,weights,test_l2,test_deviation,"
+      "parameters,seconds,seed,set";
   for (const std::string& key : keys) text += fmt::format(",{}", csv_cell(key));
   text += "\n";
   const auto members = members_of(found);
@@ -220,17 +244,40 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
       const auto same = [&](const auto& value_of) { return shared(found, members[index], value_of); };
-      cells = {run_name(group.folder), "seeds", group_state(found, group, members[index]), "", "",
-               csv_number(group.validation_l2.mean), csv_number(group.validation_l2.deviation), "", "",
-               csv_number(group.test_l2.mean), csv_number(group.test_l2.deviation),
+      cells = {run_name(group.folder),
+               "seeds",
+               group_state(found, group, members[index]),
+               "",
+               "",
+               csv_number(group.validation_l2.mean),
+               csv_number(group.validation_l2.deviation),
+               "",
+               "",
+               csv_number(group.test_l2.mean),
+               csv_number(group.test_l2.deviation),
                same([](const RunSummary& run) { return csv_count(run.parameters); }),
-               csv_number(sum_of_seconds(found.runs, members[index])), "", same([](const RunSummary& run) { return run.set; })};
-      for (const std::string& key : keys) cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
+               csv_number(sum_of_seconds(found.runs, members[index])),
+               "",
+               same([](const RunSummary& run) { return run.set; })};
+      for (const std::string& key : keys)
+        cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
     } else {
       const RunSummary& run = found.runs[index];
-      cells = {run_name(run.folder), "run", state_word(run.state), fmt::format("{}", run.epochs), csv_count(run.total_epochs),
-               csv_number(run.validation_l2), "", csv_count(run.best_epoch), run.weights, csv_number(run.test_l2), "",
-               csv_count(run.parameters), csv_number(run.seconds), run.seed, run.set};
+      cells = {run_name(run.folder),
+               "run",
+               state_word(run.state),
+               fmt::format("{}", run.epochs),
+               csv_count(run.total_epochs),
+               csv_number(run.validation_l2),
+               "",
+               csv_count(run.best_epoch),
+               run.weights,
+               csv_number(run.test_l2),
+               "",
+               csv_count(run.parameters),
+               csv_number(run.seconds),
+               run.seed,
+               run.set};
       for (const std::string& key : keys) cells.push_back(config_value(run, key));
     }
     for (std::string& cell : cells) cell = csv_cell(cell);

@@ -15,8 +15,8 @@ struct RunTable {
   enum class Kind { run, group, member };
   struct Row {
     Kind kind = Kind::run;
-    std::size_t index = 0;             // into the collection's runs or groups
-    std::vector<std::string> cells;    // "-" where unknown
+    std::size_t index = 0;           // into the collection's runs or groups
+    std::vector<std::string> cells;  // "-" where unknown
   };
   std::vector<std::string> columns;
   std::vector<Row> rows;

@@ -42,7 +42,8 @@ RunMetrics parse_run_metrics(std::string_view text) {
   if (lines.back().empty()) lines.pop_back();
   const std::vector<std::string> header = lines.empty() ? std::vector<std::string>{} : split(lines[0], ',');
   if (std::find(header.begin(), header.end(), "epoch") == header.end()) {
-    m.damage = fmt::format("expected a header with the column epoch, found '{}'", lines.empty() ? "" : plain_text(lines[0], 200));
+    m.damage = fmt::format("expected a header with the column epoch, found '{}'",
+                           lines.empty() ? "" : plain_text(lines[0], 200));
     return m;
   }
   const std::pair<const char*, std::vector<double>*> wanted[] = {{"epoch", &m.epoch},
@@ -56,7 +57,8 @@ RunMetrics parse_run_metrics(std::string_view text) {
     bool whole = cells.size() == header.size();
     for (std::size_t c = 0; c < cells.size(); ++c) whole = read_cell(cells[c], values[c]) && whole;
     if (!whole) {
-      m.damage = fmt::format("expected {} numbers in line {}, found '{}'", header.size(), l + 1, plain_text(lines[l], 200));
+      m.damage =
+          fmt::format("expected {} numbers in line {}, found '{}'", header.size(), l + 1, plain_text(lines[l], 200));
       return m;
     }
     for (const auto& [name, column] : wanted) {
@@ -77,7 +79,8 @@ RunMetrics read_run_metrics(const std::filesystem::path& path) {
 std::vector<Curve> learning_curves(const RunMetrics& m) {
   std::vector<Curve> curves{{"training loss", "#9aa7b2", m.epoch, m.train_loss},
                             {"validation relative L2", "#31688e", m.epoch, m.validation_l2}};
-  if (std::any_of(m.validation_ema_l2.begin(), m.validation_ema_l2.end(), [](double value) { return std::isfinite(value); })) {
+  if (std::any_of(m.validation_ema_l2.begin(), m.validation_ema_l2.end(),
+                  [](double value) { return std::isfinite(value); })) {
     curves.push_back({"validation relative L2, averaged weights", "#d55e00", m.epoch, m.validation_ema_l2});
   }
   return curves;

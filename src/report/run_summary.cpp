@@ -67,7 +67,8 @@ bool lock_is_held(const fs::path& path) {
 void read_config(RunSummary& run) {
   const fs::path path = run.folder / "config.toml";
   try {
-    for (auto& [key, value] : flat_toml(read_file(path, "reading"), fmt::format("reading '{}'", path.string()))) run.config[key] = value;
+    for (auto& [key, value] : flat_toml(read_file(path, "reading"), fmt::format("reading '{}'", path.string())))
+      run.config[key] = value;
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());
   }
@@ -87,7 +88,8 @@ void read_metrics(RunSummary& run) {
   if (!fs::exists(path, ignored)) return;
   try {
     run.metrics = parse_run_metrics(read_file(path, "reading"));
-    if (!run.metrics.damage.empty()) run.notes.push_back(fmt::format("reading '{}': {}", path.string(), run.metrics.damage));
+    if (!run.metrics.damage.empty())
+      run.notes.push_back(fmt::format("reading '{}': {}", path.string(), run.metrics.damage));
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());
   }
@@ -95,7 +97,8 @@ void read_metrics(RunSummary& run) {
   if (m.epoch.empty()) return;
   const auto counted = [](double value) { return std::abs(value) < 1e15 ? std::llround(value) : 0; };
   run.epochs = counted(m.epoch.back());
-  run.seconds = std::accumulate(m.seconds.begin(), m.seconds.end(), 0.0, [](double sum, double s) { return std::isfinite(s) ? sum + s : sum; });
+  run.seconds = std::accumulate(m.seconds.begin(), m.seconds.end(), 0.0,
+                                [](double sum, double s) { return std::isfinite(s) ? sum + s : sum; });
   const auto selection = run.config.find("train.selection");
   const bool last = selection != run.config.end() && selection->second == "last";
   for (std::size_t i = last ? m.epoch.size() - 1 : 0; i < m.epoch.size(); ++i) {
@@ -118,11 +121,13 @@ void read_evaluation(RunSummary& run) {
   run.parameters = whole(evaluation, "parameters", 0);
   run.set = word(evaluation, "set", run.set);
   if (const double seconds = number(evaluation, "training_seconds"); std::isfinite(seconds)) run.seconds = seconds;
-  if (const double validation = number(evaluation, "validation_l2"); std::isfinite(validation)) run.validation_l2 = validation;
+  if (const double validation = number(evaluation, "validation_l2"); std::isfinite(validation))
+    run.validation_l2 = validation;
   run.best_epoch = whole(evaluation, "best_epoch", run.best_epoch);
   run.weights = word(evaluation, "weights", run.weights);
   if (const auto test = evaluation.find("test"); test != evaluation.end() && test->is_object()) {
-    if (const auto l2 = test->find("relative_l2"); l2 != test->end() && l2->is_object()) run.test_l2 = number(*l2, "mean");
+    if (const auto l2 = test->find("relative_l2"); l2 != test->end() && l2->is_object())
+      run.test_l2 = number(*l2, "mean");
   }
 }
 
@@ -198,10 +203,12 @@ SeedGroup read_seed_group(const fs::path& folder) {
   const json file = object_in(seed_group_file(folder), group.notes);
   if (file.is_null()) return group;
   group.selection = word(file, "selection");
-  if (const auto seeds = file.find("seeds"); seeds != file.end() && seeds->is_array()) group.count = static_cast<std::int64_t>(seeds->size());
+  if (const auto seeds = file.find("seeds"); seeds != file.end() && seeds->is_array())
+    group.count = static_cast<std::int64_t>(seeds->size());
   const auto spread = [&](const char* key) {
     const auto at = file.find(key);
-    return at != file.end() && at->is_object() ? SeedGroup::Spread{number(*at, "mean"), number(*at, "deviation")} : SeedGroup::Spread{};
+    return at != file.end() && at->is_object() ? SeedGroup::Spread{number(*at, "mean"), number(*at, "deviation")}
+                                               : SeedGroup::Spread{};
   };
   group.validation_l2 = spread("validation_l2");
   group.test_l2 = spread("test_l2");

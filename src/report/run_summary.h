@@ -20,18 +20,18 @@ struct RunSummary {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::filesystem::path folder;
   RunState state = RunState::stopped;
-  bool evaluated = false;                       // has a whole evaluation.json, though it may be running again
-  std::int64_t epochs = 0, total_epochs = 0;    // done, and asked for; 0 where unknown
-  double validation_l2 = kUnknown;              // of the weights kept: the best epoch, or the last where the config says so
-  std::int64_t best_epoch = 0;                  // the epoch of those weights
-  std::string weights = "raw";                  // "raw" or "ema"
-  double test_l2 = kUnknown;                    // mean over samples; finished runs only
+  bool evaluated = false;                     // has a whole evaluation.json, though it may be running again
+  std::int64_t epochs = 0, total_epochs = 0;  // done, and asked for; 0 where unknown
+  double validation_l2 = kUnknown;  // of the weights kept: the best epoch, or the last where the config says so
+  std::int64_t best_epoch = 0;      // the epoch of those weights
+  std::string weights = "raw";      // "raw" or "ema"
+  double test_l2 = kUnknown;        // mean over samples; finished runs only
   std::int64_t parameters = 0;
-  double seconds = kUnknown;                    // of training
-  std::string seed, set;                        // empty where unknown; before the evaluation, set is the stem of its file
-  std::map<std::string, std::string> config;    // every key of config.toml as text
+  double seconds = kUnknown;                  // of training
+  std::string seed, set;                      // empty where unknown; before the evaluation, set is the stem of its file
+  std::map<std::string, std::string> config;  // every key of config.toml as text
   RunMetrics metrics;
-  std::vector<std::string> notes;               // one sentence a file that is damaged
+  std::vector<std::string> notes;  // one sentence a file that is damaged
 };
 
 // Trainings that differ by their seed only, from the seeds.json of a folder above them.
@@ -40,7 +40,7 @@ struct SeedGroup {
     double mean = RunSummary::kUnknown, deviation = RunSummary::kUnknown;
   };
   std::filesystem::path folder;
-  std::int64_t count = 0;                       // seeds named in the file
+  std::int64_t count = 0;  // seeds named in the file
   Spread validation_l2, test_l2;
   std::string selection;
   std::vector<std::string> notes;

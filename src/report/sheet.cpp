@@ -35,14 +35,16 @@ Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap)
   return sheet;
 }
 
-std::vector<Image> draw_sample(const SetDescription& set, std::span<const float> coordinates, std::span<const float> input,
-                               std::span<const float> output, std::span<const float> kept, std::int64_t pixels) {
+std::vector<Image> draw_sample(const SetDescription& set, std::span<const float> coordinates,
+                               std::span<const float> input, std::span<const float> output, std::span<const float> kept,
+                               std::int64_t pixels) {
   std::vector<Image> row;
   const auto add = [&](std::span<const float> values, std::int64_t channels) {
     for (std::int64_t c = 0; c < channels && !values.empty(); ++c) {
       const std::vector<float> field = channel(values, channels, c);
       const auto [low, high] = std::minmax_element(field.begin(), field.end());
-      row.push_back(draw_field(set.geometry, set.shape, coordinates, set.dims(), field, *low, *high, ColourMap::field, pixels));
+      row.push_back(
+          draw_field(set.geometry, set.shape, coordinates, set.dims(), field, *low, *high, ColourMap::field, pixels));
     }
   };
   const std::size_t frame = set.time.empty() ? output.size() : output.size() / set.time.size();
@@ -52,11 +54,13 @@ std::vector<Image> draw_sample(const SetDescription& set, std::span<const float>
   return row;
 }
 
-std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ReportSample>& samples, std::int64_t pixels) {
+std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ReportSample>& samples,
+                                            std::int64_t pixels) {
   std::vector<std::vector<Image>> rows;
   for (const ReportSample& sample : samples) {
     const auto draw = [&](const std::vector<float>& field, std::pair<double, double> range, ColourMap map) {
-      return draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), field, range.first, range.second, map, pixels);
+      return draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), field, range.first, range.second, map,
+                        pixels);
     };
     for (std::int64_t c = 0; c < set.output_channels(); ++c) {
       std::vector<Image> row;
@@ -66,7 +70,8 @@ std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std
         if (c > 0) std::fill(image.rgb.begin(), image.rgb.end(), std::uint8_t{255});
         row.push_back(std::move(image));
       }
-      const auto truth = channel(sample.truth, set.output_channels(), c), prediction = channel(sample.prediction, set.output_channels(), c);
+      const auto truth = channel(sample.truth, set.output_channels(), c),
+                 prediction = channel(sample.prediction, set.output_channels(), c);
       std::vector<float> error(truth.size());
       for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
       const auto shared = value_range(truth, prediction);

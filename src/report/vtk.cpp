@@ -33,8 +33,9 @@ class Appended {
 };
 
 std::string array(const std::string& type, const std::string& name, int components, std::size_t offset) {
-  return fmt::format("<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
-                     type, name, components, offset);
+  return fmt::format(
+      "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n", type, name,
+      components, offset);
 }
 
 std::string xml_name(const std::string& name) {
@@ -129,9 +130,10 @@ void write_vtk(const std::filesystem::path& path, const SetDescription& set, std
     std::vector<std::int64_t> connectivity, offsets;
     std::vector<std::uint8_t> types;
     make_cells(set, connectivity, offsets, types);
-    const std::string cells = array("Int64", "connectivity", 1, appended.add(std::span<const std::int64_t>(connectivity))) +
-                              array("Int64", "offsets", 1, appended.add(std::span<const std::int64_t>(offsets))) +
-                              array("UInt8", "types", 1, appended.add(std::span<const std::uint8_t>(types)));
+    const std::string cells =
+        array("Int64", "connectivity", 1, appended.add(std::span<const std::int64_t>(connectivity))) +
+        array("Int64", "offsets", 1, appended.add(std::span<const std::int64_t>(offsets))) +
+        array("UInt8", "types", 1, appended.add(std::span<const std::uint8_t>(types)));
     body = fmt::format(
         "<UnstructuredGrid><Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\"><PointData>\n{}</PointData><Points>\n{}"
         "</Points><Cells>\n{}</Cells></Piece></UnstructuredGrid>\n",

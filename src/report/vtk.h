@@ -14,7 +14,7 @@ namespace lano {
 
 struct VtkField {
   std::string name;
-  std::span<const float> values;   // [N]
+  std::span<const float> values;  // [N]
 };
 
 // The suffix of `path` chooses the kind: .vts or .vtu. coordinates: [N, dx].

@@ -83,7 +83,9 @@ void lano_free(lano_operator* op) { delete op; }
 
 int lano_task(const lano_operator* op) {
   if (op == nullptr) return LANO_STEADY;
-  return op->op.task() == lano::Task::steady ? LANO_STEADY : op->op.task() == lano::Task::autoregressive ? LANO_AUTOREGRESSIVE : LANO_TIME_CONDITIONAL;
+  return op->op.task() == lano::Task::steady           ? LANO_STEADY
+         : op->op.task() == lano::Task::autoregressive ? LANO_AUTOREGRESSIVE
+                                                       : LANO_TIME_CONDITIONAL;
 }
 
 int64_t lano_dims(const lano_operator* op) { return op == nullptr ? 0 : op->op.set().dims(); }
@@ -114,35 +116,42 @@ int lano_predict(const lano_operator* op, int64_t points, const float* coordinat
   return lano_predict_call(op, points, coordinates, input, output, nullptr);
 }
 
-int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output, const lano_call* call) {
+int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                      float* output, const lano_call* call) {
   return guarded([&] {
     require(op != nullptr && output != nullptr && points >= 0, "an operator, points and an output");
     const lano::SetDescription& set = op->op.set();
     op->op.predict(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
-                   {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())}, call_of(call, set, points));
+                   {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
+                   call_of(call, set, points));
   });
 }
 
-int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input, const lano_call* call,
-                 lano_prepared** prepared) {
+int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                 const lano_call* call, lano_prepared** prepared) {
   return guarded([&] {
-    require(op != nullptr && prepared != nullptr && points >= 0, "an operator, points and a place for what is prepared");
+    require(op != nullptr && prepared != nullptr && points >= 0,
+            "an operator, points and a place for what is prepared");
     *prepared = nullptr;
     const lano::SetDescription& set = op->op.set();
-    *prepared = new lano_prepared{
-        op->op.prepare(values(coordinates, points, set.dims()), values(input, points, set.input_channels()), call_of(call, set, points))};
+    *prepared =
+        new lano_prepared{op->op.prepare(values(coordinates, points, set.dims()),
+                                         values(input, points, set.input_channels()), call_of(call, set, points))};
   });
 }
 
 void lano_prepared_free(lano_prepared* prepared) { delete prepared; }
 
-int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input, const float* state, float* output) {
+int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input,
+                const float* state, float* output) {
   return guarded([&] {
-    require(prepared != nullptr && coordinates != nullptr && output != nullptr && points >= 0, "what was prepared, points and an output");
+    require(prepared != nullptr && coordinates != nullptr && output != nullptr && points >= 0,
+            "what was prepared, points and an output");
     const lano::SetDescription& set = prepared->prepared.set();
-    prepared->prepared.decode(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
-                              {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
-                              values(state, points, set.output_channels()));
+    prepared->prepared.decode(
+        values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
+        {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
+        values(state, points, set.output_channels()));
   });
 }
 

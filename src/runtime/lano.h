@@ -1,7 +1,8 @@
-/* The C interface of LANO: load a trained operator, predict with it. For C, C++, Fortran (ISO_C_BINDING) and whatever calls C.
-   Every function that can fail returns a status; lano_message() then says in one sentence what was expected and what was found.
-   No exception leaves this interface. An operator may be used from many threads at once, but for lano_use_agents and lano_free.
-   Arrays are float, points outermost: coordinates [points][dims], input [points][input channels], output [points][output channels]. */
+/* The C interface of LANO: load a trained operator, predict with it. For C, C++, Fortran (ISO_C_BINDING) and whatever
+   calls C. Every function that can fail returns a status; lano_message() then says in one sentence what was expected
+   and what was found. No exception leaves this interface. An operator may be used from many threads at once, but for
+   lano_use_agents and lano_free. Arrays are float, points outermost: coordinates [points][dims], input [points][input
+   channels], output [points][output channels]. */
 #ifndef LANO_H
 #define LANO_H
 
@@ -26,7 +27,8 @@ enum { LANO_STEADY = 0, LANO_AUTOREGRESSIVE = 1, LANO_TIME_CONDITIONAL = 2 };
 LANO_API const char* lano_message(void);
 LANO_API const char* lano_version(void);
 
-/* Threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores. Calls at the same time have that many each. */
+/* Threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores. Calls at the same time have that many
+ * each. */
 LANO_API void lano_set_threads(int count);
 
 /* Loads a model file (.safetensors) and sets *op; lano_free gives it back (null is allowed). */
@@ -46,30 +48,33 @@ LANO_API int64_t lano_grid_points(const lano_operator* op);
 /* Another number of agents than in training; *used (may be null) is what it came to. */
 LANO_API int lano_use_agents(lano_operator* op, int64_t agents, int64_t* used);
 
-/* One sample. coordinates may be null where lano_grid_points is not 0 and points is that number: then the training grid is meant. */
-LANO_API int lano_predict(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output);
+/* One sample. coordinates may be null where lano_grid_points is not 0 and points is that number: then the training grid
+ * is meant. */
+LANO_API int lano_predict(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                          float* output);
 
 /* What a call may say beside its points; set all to 0 first. */
 typedef struct lano_call {
-  int32_t axes;        /* of the points' mesh, with mesh[0 .. axes-1]; 0: the mesh of training, or a cloud */
+  int32_t axes; /* of the points' mesh, with mesh[0 .. axes-1]; 0: the mesh of training, or a cloud */
   int64_t mesh[3];
-  double time;         /* time-conditional models: the time asked for */
-  const float* state;  /* autoregressive models: [points][output channels], the state to step from; output is the next one */
+  double time; /* time-conditional models: the time asked for */
+  const float*
+      state; /* autoregressive models: [points][output channels], the state to step from; output is the next one */
 } lano_call;
 
-LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input, float* output,
-                               const lano_call* call);
+LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                               float* output, const lano_call* call);
 
-/* Agents prepared once for a field; then any points are decoded against them, for probes and zooms. Models that cannot (docs/runtime.md says
-   which) fail with the reason. call may be null; its state is that of the prepared points. lano_prepared_free gives it back (null is allowed); it
-   may outlive its operator. */
+/* Agents prepared once for a field; then any points are decoded against them, for probes and zooms. Models that cannot
+   (docs/runtime.md says which) fail with the reason. call may be null; its state is that of the prepared points.
+   lano_prepared_free gives it back (null is allowed); it may outlive its operator. */
 typedef struct lano_prepared lano_prepared;
-LANO_API int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input, const lano_call* call,
-                          lano_prepared** prepared);
+LANO_API int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                          const lano_call* call, lano_prepared** prepared);
 LANO_API void lano_prepared_free(lano_prepared* prepared);
 /* state: [points][output channels] at these points for autoregressive models, else null. */
-LANO_API int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input, const float* state,
-                         float* output);
+LANO_API int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input,
+                         const float* state, float* output);
 
 #ifdef __cplusplus
 }

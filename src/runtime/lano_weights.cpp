@@ -7,12 +7,13 @@
 namespace lano {
 namespace {
 
-LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const std::map<std::string, Tensor>& tensors, const std::string& doing) {
+LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const std::map<std::string, Tensor>& tensors,
+                         const std::string& doing) {
   constexpr const char* kAdvice = "the file is damaged: copy it again";
   // Sizes beyond these are no model, and their products would not fit in 64 bits.
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
-  if (config.layers > static_cast<std::int64_t>(tensors.size()) || config.width > kMost || config.agents > kMost || config.ffn_ratio > kMost ||
-      shape.dims > 3 || shape.input_channels > kMost || shape.output_channels > kMost) {
+  if (config.layers > static_cast<std::int64_t>(tensors.size()) || config.width > kMost || config.agents > kMost ||
+      config.ffn_ratio > kMost || shape.dims > 3 || shape.input_channels > kMost || shape.output_channels > kMost) {
     fail(doing, "an architecture of the size of its weights", "another", kAdvice);
   }
   std::size_t used = 0;
@@ -33,7 +34,8 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
     return found->second.values.data();
   };
   const LanoWeights w = make_lano_tensors<const float*>(config, shape, find);
-  if (used != tensors.size()) fail(doing, fmt::format("{} tensors", used), std::to_string(tensors.size()), "the file is of another model");
+  if (used != tensors.size())
+    fail(doing, fmt::format("{} tensors", used), std::to_string(tensors.size()), "the file is of another model");
   return w;
 }
 
@@ -45,13 +47,18 @@ LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
   const SetDescription& set = file.set;
   const LanoShape& shape = parts.shape;
   const std::int64_t state = parts.config.task == Task::autoregressive ? set.output_channels() : 0;
-  if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + state || shape.output_channels != set.output_channels()) {
-    fail(doing, "an architecture with the channels of its fields", "another number of channels", "the file is damaged: copy it again");
+  if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + state ||
+      shape.output_channels != set.output_channels()) {
+    fail(doing, "an architecture with the channels of its fields", "another number of channels",
+         "the file is damaged: copy it again");
   }
   if (set.geometry != Geometry::points && set.shape != shape.mesh) {
-    fail(doing, "an architecture with the mesh of its set", fmt::format("{} and {}", shape_text(shape.mesh), shape_text(set.shape)), "the file is damaged: copy it again");
+    fail(doing, "an architecture with the mesh of its set",
+         fmt::format("{} and {}", shape_text(shape.mesh), shape_text(set.shape)), "the file is damaged: copy it again");
   }
-  if (!file.buffers.empty()) fail(doing, "a LANO, which has no running statistics", std::to_string(file.buffers.size()), "the file is of another model");
+  if (!file.buffers.empty())
+    fail(doing, "a LANO, which has no running statistics", std::to_string(file.buffers.size()),
+         "the file is of another model");
   parts.weights = lano_weights(parts.config, shape, file.weights, doing);
   return parts;
 }

@@ -22,7 +22,8 @@ constexpr std::string_view kBuffers = "buffers.";  // opens the names of running
 
 std::int64_t ModelFile::parameter_count() const {
   std::int64_t count = 0;
-  for (const auto& [name, tensor] : weights) count += static_cast<std::int64_t>(tensor.values.size()) / (is_complex_weight(name) ? 2 : 1);
+  for (const auto& [name, tensor] : weights)
+    count += static_cast<std::int64_t>(tensor.values.size()) / (is_complex_weight(name) ? 2 : 1);
   return count;
 }
 
@@ -49,7 +50,8 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
   model.provenance = parsed("provenance");
   const json& architecture = model.architecture;
   if (!architecture.is_object() || !architecture.contains("name") || !architecture["name"].is_string()) {
-    fail(doing, "an architecture with the name of its model", architecture.type_name(), "the file is damaged: copy it again");
+    fail(doing, "an architecture with the name of its model", architecture.type_name(),
+         "the file is damaged: copy it again");
   }
   try {
     model.set = set_description_from_json(parsed("set"));
@@ -70,14 +72,15 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
   std::int64_t points = 1;
   for (const std::int64_t extent : set.shape) {
     if (extent < 1 || extent > (std::int64_t{1} << 40) / points) {
-      fail(doing, "axes of at least one point that fit in memory", shape_text(set.shape), "the file is damaged: copy it again");
+      fail(doing, "axes of at least one point that fit in memory", shape_text(set.shape),
+           "the file is damaged: copy it again");
     }
     points *= extent;
   }
   const auto coordinates = file.tensors.find(kCoordinates);
   if (coordinates != file.tensors.end() && coordinates->second.shape != Shape{points, set.dims()}) {
-    fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})), shape_text(coordinates->second.shape),
-         "the file is damaged: copy it again");
+    fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})),
+         shape_text(coordinates->second.shape), "the file is damaged: copy it again");
   }
   for (const auto& [name, tensor] : file.tensors) {
     for (const float value : tensor.values) {
@@ -111,6 +114,8 @@ std::string format_model_file(const ModelFile& model) {
   return format_safetensors(file);
 }
 
-void write_model_file(const std::filesystem::path& path, const ModelFile& model) { write_file_atomically(path, format_model_file(model)); }
+void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+  write_file_atomically(path, format_model_file(model));
+}
 
 }  // namespace lano

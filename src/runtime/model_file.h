@@ -17,11 +17,11 @@ namespace lano {
 inline constexpr int kModelVersion = 1;
 
 struct ModelFile {
-  nlohmann::json architecture;       // {"name": "lano", ...}: what the registry needs to build the model
-  SetDescription set;                // of the training data; its generator tells where they came from
-  std::vector<float> coordinates;    // [N, dx] of the training grid where all samples share it, else empty
+  nlohmann::json architecture;     // {"name": "lano", ...}: what the registry needs to build the model
+  SetDescription set;              // of the training data; its generator tells where they came from
+  std::vector<float> coordinates;  // [N, dx] of the training grid where all samples share it, else empty
   Normaliser normaliser;
-  nlohmann::json provenance;         // recipe, seed, epochs, selection, validation error
+  nlohmann::json provenance;  // recipe, seed, epochs, selection, validation error
   std::map<std::string, Tensor> weights;
   std::map<std::string, Tensor> buffers;  // running statistics of models that have some; no parameters
 
@@ -29,7 +29,8 @@ struct ModelFile {
 };
 
 ModelFile read_model_file(const std::filesystem::path& path);
-ModelFile parse_model_file(std::string_view bytes, const std::string& doing);  // the same of bytes in memory; `doing` opens messages
+ModelFile parse_model_file(std::string_view bytes,
+                           const std::string& doing);   // the same of bytes in memory; `doing` opens messages
 std::string format_model_file(const ModelFile& model);  // its bytes
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 

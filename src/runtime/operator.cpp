@@ -25,7 +25,8 @@ constexpr const char* kDoing = "predicting";
 
 void check_size(std::span<const float> values, std::int64_t points, std::int64_t channels, const char* what) {
   if (static_cast<std::int64_t>(values.size()) != points * channels) {
-    fail(kDoing, fmt::format("{} values of {}: {} points of {} channels", points * channels, what, points, channels), std::to_string(values.size()));
+    fail(kDoing, fmt::format("{} values of {}: {} points of {} channels", points * channels, what, points, channels),
+         std::to_string(values.size()));
   }
 }
 
@@ -34,7 +35,8 @@ void check_size(std::span<const float> values, std::int64_t points, std::int64_t
 struct Operator::Parts : LanoParts {
   Parts() { ++living; }
   ~Parts() {
-    if (--living == 0) kernels::release_kept_buffers();  // with the last operator, what its predictions used goes back to the system
+    if (--living == 0)
+      kernels::release_kept_buffers();  // with the last operator, what its predictions used goes back to the system
   }
   inline static std::atomic<int> living = 0;
   ModelFile file;
@@ -47,16 +49,18 @@ struct Operator::Parts : LanoParts {
   struct Points {
     std::span<const float> coordinates, input, state;
     std::int64_t count = 0;
-    std::vector<std::int64_t> order;   // of clouds along the curve; empty: their own
-    std::vector<float> time;           // the embedding
+    std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
+    std::vector<float> time;          // the embedding
   };
-  Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state, double time) const;
+  Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
+                   double time) const;
   Shape mesh_of(std::int64_t points, const Shape& said) const;
   struct Arranged;
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels(); }
 
-  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing is written.
+  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
+  // is written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
 };
 
@@ -86,12 +90,14 @@ std::int64_t Operator::parameter_count() const { return parts_->file.parameter_c
 std::int64_t Operator::agents() const { return element_count(*parts_->used_patches.load()); }
 
 std::int64_t Operator::use_agents(std::int64_t agents) {
-  const auto patches = std::make_shared<const std::vector<std::int64_t>>(patches_for(parts_->config, parts_->shape, agents));
+  const auto patches =
+      std::make_shared<const std::vector<std::int64_t>>(patches_for(parts_->config, parts_->shape, agents));
   parts_->used_patches = patches;
   return element_count(*patches);
 }
 
-std::vector<float> Operator::predict(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
+std::vector<float> Operator::predict(std::span<const float> coordinates, std::span<const float> input,
+                                     const Call& call) const {
   const auto dims = static_cast<std::size_t>(set().dims());
   const std::size_t points = (coordinates.empty() ? this->coordinates().size() : coordinates.size()) / dims;
   std::vector<float> output(points * static_cast<std::size_t>(set().output_channels()));
@@ -111,20 +117,22 @@ Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   }
   if (!fits || product != points) {
     fail(kDoing, fmt::format("points of a mesh of {} axes, like {}", shape.axes, shape_text(shape.mesh)),
-         fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)), "say the axes of your mesh");
+         fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)),
+         "say the axes of your mesh");
   }
   return mesh;
 }
 
-Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
-                                                   double time) const {
+Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input,
+                                                   std::span<const float> state, double time) const {
   const SetDescription& set = file.set;
   Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}};
   if (points.count < 1) fail(kDoing, "at least one point", "none");
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
   check_size(state, points.count, state_channels(), "state");
-  if (config.task == Task::time_conditional) points.time = embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step).features;
+  if (config.task == Task::time_conditional)
+    points.time = embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step).features;
   return points;
 }
 
@@ -132,8 +140,11 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
   const auto row = [](std::span<const float> values, std::int64_t point, std::int64_t channels) {
     return values.subspan(static_cast<std::size_t>(point * channels), static_cast<std::size_t>(channels));
   };
-  const auto at = [&points](std::int64_t i) { return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)]; };
-  const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(), states = state_channels();
+  const auto at = [&points](std::int64_t i) {
+    return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)];
+  };
+  const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(),
+                     states = state_channels();
   const std::int64_t place_width = positions.width(), width = place_width + shape.input_channels;
   kernels::PointStream stream;
   stream.read = [=, this, &points](std::int64_t first, std::int64_t count, float* room) {
@@ -145,15 +156,18 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
       file.normaliser.coordinates.encode(row(points.coordinates, from, dims), x);
       positions.write(x, to);
       file.normaliser.input.encode(row(points.input, from, in), {to + place_width, static_cast<std::size_t>(in)});
-      if (states > 0) file.normaliser.output.encode(row(points.state, from, states), {to + place_width + in, static_cast<std::size_t>(states)});
+      if (states > 0)
+        file.normaliser.output.encode(row(points.state, from, states),
+                                      {to + place_width + in, static_cast<std::size_t>(states)});
     }
     return room;
   };
   if (output.empty()) return stream;
   stream.write = [=, this](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
     for (std::int64_t i = 0; i < count; ++i) {
-      file.normaliser.output.decode({rows + i * stride, static_cast<std::size_t>(out)},
-                                    output.subspan(static_cast<std::size_t>(at(first + i) * out), static_cast<std::size_t>(out)));
+      file.normaliser.output.decode(
+          {rows + i * stride, static_cast<std::size_t>(out)},
+          output.subspan(static_cast<std::size_t>(at(first + i) * out), static_cast<std::size_t>(out)));
     }
   };
   return stream;
@@ -166,7 +180,8 @@ struct Operator::Parts::Arranged {
   std::shared_ptr<const kernels::Geometry> geometry;
 };
 
-Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
+Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input,
+                                                   const Call& call) const {
   if (coordinates.empty()) {
     if (file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
     coordinates = file.coordinates;
@@ -179,7 +194,8 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   } else {
     a.spacing.clear();
   }
-  if (!shape.order_box.empty()) a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
+  if (!shape.order_box.empty())
+    a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
   a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load());
   return a;
 }
@@ -204,7 +220,8 @@ void Operator::predict(std::span<const Query> queries) const {
   if (queries.empty()) return;
   // A tile lies within one sample.
   const auto sample_of = [&samples](std::int64_t point) {
-    const auto next = std::upper_bound(samples.begin(), samples.end(), point, [](std::int64_t at, const kernels::Sample& s) { return at < s.first; });
+    const auto next = std::upper_bound(samples.begin(), samples.end(), point,
+                                       [](std::int64_t at, const kernels::Sample& s) { return at < s.first; });
     return static_cast<std::size_t>(next - samples.begin()) - 1;
   };
   kernels::PointStream all;
@@ -219,21 +236,25 @@ void Operator::predict(std::span<const Query> queries) const {
   p.network->predict(samples, all, time.empty() ? nullptr : time.data());
 }
 
-void Operator::predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, const Call& call) const {
+void Operator::predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
+                       const Call& call) const {
   const Query query{coordinates, input, output, call};
   predict({&query, 1});
 }
 
-// What a block computes for a new point needs the point's place among the others only for the stencil (its neighbours) and for the outer bias
-// (the point's side of B2).
+// What a block computes for a new point needs the point's place among the others only for the stencil (its neighbours)
+// and for the outer bias (the point's side of B2).
 std::string Operator::why_not_prepare() const {
   const Parts& p = *parts_;
   if (!p.config.dwc && p.config.bias != Bias::outer) return {};
   const std::string needs = p.config.dwc ? "the stencil needs a point's neighbours" : "the bias needs a point's place";
   if (p.shape.axes == 0) {
-    return p.config.order == Order::hilbert ? "" : needs + ", and a new point has no place in the file's order of a cloud (model.order = \"file\")";
+    return p.config.order == Order::hilbert
+               ? ""
+               : needs + ", and a new point has no place in the file's order of a cloud (model.order = \"file\")";
   }
-  if (p.file.set.geometry != Geometry::grid) return needs + ", and a new point has no indices on a mesh that is no uniform grid";
+  if (p.file.set.geometry != Geometry::grid)
+    return needs + ", and a new point has no indices on a mesh that is no uniform grid";
   if (p.config.bias == Bias::outer && p.config.pool == Pool::sequence && p.shape.axes > 1) {
     return "the bias runs along the rows of the grid (model.pool = \"sequence\"), and a new point lies between rows";
   }
@@ -245,9 +266,9 @@ struct Prepared::Parts {
   std::shared_ptr<const kernels::Geometry> geometry;
   std::shared_ptr<const kernels::Tape> memory;
   std::vector<float> time;
-  std::vector<double> spacing, origin;   // grids
-  std::vector<std::uint64_t> keys;       // clouds: of the points along the curve, rising
-  std::vector<float> coordinates;        // [N, dx] in that order
+  std::vector<double> spacing, origin;  // grids
+  std::vector<std::uint64_t> keys;      // clouds: of the points along the curve, rising
+  std::vector<float> coordinates;       // [N, dx] in that order
 
   void place(std::span<const float> point, double* index) const;
 };
@@ -255,7 +276,8 @@ struct Prepared::Parts {
 Prepared Operator::prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const {
   const Parts& p = *parts_;
   constexpr const char* kPreparing = "preparing an operator";
-  if (const std::string why = why_not_prepare(); !why.empty()) fail(kPreparing, "a model that decodes new points", why, "predict all points together");
+  if (const std::string why = why_not_prepare(); !why.empty())
+    fail(kPreparing, "a model that decodes new points", why, "predict all points together");
   const Parts::Arranged a = p.arrange(coordinates, input, call);
   auto made = std::make_shared<Prepared::Parts>();
   made->model = parts_;
@@ -275,12 +297,13 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
       made->coordinates.insert(made->coordinates.end(), point.begin(), point.end());
     }
   }
-  made->memory = p.network->remember({0, a.geometry.get()}, p.stream(a.points, {}), a.points.time.empty() ? nullptr : a.points.time.data());
+  made->memory = p.network->remember({0, a.geometry.get()}, p.stream(a.points, {}),
+                                     a.points.time.empty() ? nullptr : a.points.time.data());
   return Prepared(std::move(made));
 }
 
-// Where a point lies among the prepared ones: its index on each axis of the grid; along the order of a cloud the index of the point it is, else
-// half-way between its neighbours.
+// Where a point lies among the prepared ones: its index on each axis of the grid; along the order of a cloud the index
+// of the point it is, else half-way between its neighbours.
 void Prepared::Parts::place(std::span<const float> point, double* index) const {
   if (!spacing.empty()) {
     const Shape& mesh = geometry->stencil_shape.empty() ? geometry->pool_shape : geometry->stencil_shape;
@@ -289,8 +312,10 @@ void Prepared::Parts::place(std::span<const float> point, double* index) const {
       const double nearest = std::round(index[a]);
       if (std::abs(index[a] - nearest) < 1e-4) index[a] = nearest;  // float coordinates of a grid point
       if (!(index[a] >= -1 && index[a] <= static_cast<double>(mesh[a]))) {
-        fail("decoding points", fmt::format("coordinates within the prepared grid, {} to {} on axis {}", origin[a],
-             origin[a] + spacing[a] * static_cast<double>(mesh[a] - 1), a + 1), fmt::format("{}", point[a]));
+        fail("decoding points",
+             fmt::format("coordinates within the prepared grid, {} to {} on axis {}", origin[a],
+                         origin[a] + spacing[a] * static_cast<double>(mesh[a] - 1), a + 1),
+             fmt::format("{}", point[a]));
       }
     }
     return;
@@ -309,7 +334,8 @@ void Prepared::Parts::place(std::span<const float> point, double* index) const {
   }
 }
 
-void Prepared::decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, std::span<const float> state) const {
+void Prepared::decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
+                      std::span<const float> state) const {
   const Operator::Parts& p = *parts_->model;
   Operator::Parts::Points points = p.points_of(coordinates, input, state, 0);
   check_size(output, points.count, p.file.set.output_channels(), "output");
@@ -317,14 +343,18 @@ void Prepared::decode(std::span<const float> coordinates, std::span<const float>
   const kernels::Geometry& g = *parts_->geometry;
   const std::size_t axes = std::max(g.pool_shape.size(), g.stencil_shape.size());
   std::vector<double> index(static_cast<std::size_t>(points.count) * axes);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(points.count); ++i) parts_->place(coordinates.subspan(i * dims, dims), index.data() + i * axes);
-  p.network->recall(*parts_->memory, points.count, index.data(), p.stream(points, output), parts_->time.empty() ? nullptr : parts_->time.data());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(points.count); ++i)
+    parts_->place(coordinates.subspan(i * dims, dims), index.data() + i * axes);
+  p.network->recall(*parts_->memory, points.count, index.data(), p.stream(points, output),
+                    parts_->time.empty() ? nullptr : parts_->time.data());
 }
 
 const SetDescription& Prepared::set() const { return parts_->model->file.set; }
 
-std::vector<float> Prepared::decode(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state) const {
-  std::vector<float> output(coordinates.size() / static_cast<std::size_t>(set().dims()) * static_cast<std::size_t>(set().output_channels()));
+std::vector<float> Prepared::decode(std::span<const float> coordinates, std::span<const float> input,
+                                    std::span<const float> state) const {
+  std::vector<float> output(coordinates.size() / static_cast<std::size_t>(set().dims()) *
+                            static_cast<std::size_t>(set().output_channels()));
   decode(coordinates, input, output, state);
   return output;
 }

@@ -1,5 +1,6 @@
-// A trained LANO in use, without LibTorch: physical values in, physical values out, computed by the fused kernels. Loaded once,
-// it may be called from many threads at the same time; calls at the same time have a team of threads each (set_thread_count).
+// A trained LANO in use, without LibTorch: physical values in, physical values out, computed by the fused kernels.
+// Loaded once, it may be called from many threads at the same time; calls at the same time have a team of threads each
+// (set_thread_count).
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,17 @@
 
 namespace lano {
 
-// The agents of an operator after they have seen a field: new points are decoded against them one by one, without the cost of all points.
+// The agents of an operator after they have seen a field: new points are decoded against them one by one, without the
+// cost of all points.
 class Prepared {
  public:
-  // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [Q, du] -> output [Q, du]. At a prepared point with its own
-  // input the answer is that of predict. Safe from many threads; keeps the operator's weights alive.
-  void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, std::span<const float> state = {}) const;
-  std::vector<float> decode(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state = {}) const;
+  // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [Q, du] -> output [Q, du]. At a
+  // prepared point with its own input the answer is that of predict. Safe from many threads; keeps the operator's
+  // weights alive.
+  void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
+              std::span<const float> state = {}) const;
+  std::vector<float> decode(std::span<const float> coordinates, std::span<const float> input,
+                            std::span<const float> state = {}) const;
   const SetDescription& set() const;  // of the operator
 
  private:
@@ -38,28 +43,35 @@ class Operator {
   Operator(Operator&&) noexcept;
   Operator& operator=(Operator&&) noexcept;
 
-  const SetDescription& set() const;                // the kind of data it was trained on: geometry, fields, training mesh
-  const std::vector<float>& coordinates() const;    // [N, dx] of the training grid where all samples shared it, else empty
+  const SetDescription& set() const;  // the kind of data it was trained on: geometry, fields, training mesh
+  const std::vector<float>& coordinates()
+      const;  // [N, dx] of the training grid where all samples shared it, else empty
   Task task() const;
   std::int64_t parameter_count() const;
   std::int64_t agents() const;
 
-  // Another number of agents than in training; returns the number used (on grids the nearest patch grid). Not while others predict.
+  // Another number of agents than in training; returns the number used (on grids the nearest patch grid). Not while
+  // others predict.
   std::int64_t use_agents(std::int64_t agents);
 
   // What a call may say beside its points.
   struct Call {
-    Shape mesh{};                       // axes of the points; empty: those of training, or a cloud
-    double time = 0;                    // time_conditional models: the physical time asked for
-    std::span<const float> state{};     // autoregressive models: [N, du], the state to step from
+    Shape mesh{};                    // axes of the points; empty: those of training, or a cloud
+    double time = 0;                 // time_conditional models: the physical time asked for
+    std::span<const float> state{};  // autoregressive models: [N, du], the state to step from
   };
 
-  // coordinates [N, dx] (empty: the training grid), input [N, da] -> output [N, du]. One sample; steady models need no Call. Autoregressive
-  // models give the next state.
-  void predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output, const Call& call) const;
-  void predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output) const { predict(coordinates, input, output, Call{}); }
+  // coordinates [N, dx] (empty: the training grid), input [N, da] -> output [N, du]. One sample; steady models need no
+  // Call. Autoregressive models give the next state.
+  void predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
+               const Call& call) const;
+  void predict(std::span<const float> coordinates, std::span<const float> input, std::span<float> output) const {
+    predict(coordinates, input, output, Call{});
+  }
   std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
-  std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input) const { return predict(coordinates, input, Call{}); }
+  std::vector<float> predict(std::span<const float> coordinates, std::span<const float> input) const {
+    return predict(coordinates, input, Call{});
+  }
 
   // Several samples in one pass, each with points of its own: small ones keep all cores busy together.
   struct Query {
@@ -69,10 +81,13 @@ class Operator {
   };
   void predict(std::span<const Query> queries) const;
 
-  // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the points are kept too: L C floats a
-  // point. docs/runtime.md says which models can; others fail with the reason of why_not_prepare.
+  // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the
+  // points are kept too: L C floats a point. docs/runtime.md says which models can; others fail with the reason of
+  // why_not_prepare.
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
-  Prepared prepare(std::span<const float> coordinates, std::span<const float> input) const { return prepare(coordinates, input, Call{}); }
+  Prepared prepare(std::span<const float> coordinates, std::span<const float> input) const {
+    return prepare(coordinates, input, Call{});
+  }
   std::string why_not_prepare() const;  // empty where the model can
 
  private:

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxHeader = 8'000'000;  // a LANO of the paper's size has 30,000; in memory JSON is up to 16 times as large
+constexpr std::size_t kMaxHeader =
+    8'000'000;  // a LANO of the paper's size has 30,000; in memory JSON is up to 16 times as large
 constexpr std::size_t kAlignment = 8;
 
 struct Entry {
@@ -43,11 +44,14 @@ Entry parse_entry(const std::string& name, const json& item, std::size_t data_si
   Entry entry{name, {}, 0, 0};
   try {
     if (item.at("dtype").get<std::string>() != "F32") {
-      fail(doing, fmt::format("type F32 for tensor '{}'", name), item.at("dtype").get<std::string>(), "save the weights as float32");
+      fail(doing, fmt::format("type F32 for tensor '{}'", name), item.at("dtype").get<std::string>(),
+           "save the weights as float32");
     }
     entry.shape = whole_numbers(item.at("shape"), doing, fmt::format("shape of tensor '{}'", name));
-    const auto offsets = whole_numbers(item.at("data_offsets"), doing, fmt::format("data_offsets of tensor '{}'", name));
-    if (offsets.size() != 2) fail(doing, fmt::format("two offsets for tensor '{}'", name), std::to_string(offsets.size()));
+    const auto offsets =
+        whole_numbers(item.at("data_offsets"), doing, fmt::format("data_offsets of tensor '{}'", name));
+    if (offsets.size() != 2)
+      fail(doing, fmt::format("two offsets for tensor '{}'", name), std::to_string(offsets.size()));
     entry.begin = static_cast<std::size_t>(offsets[0]);  // a negative one is larger than any file
     entry.end = static_cast<std::size_t>(offsets[1]);
   } catch (const json::exception& error) {
@@ -55,7 +59,8 @@ Entry parse_entry(const std::string& name, const json& item, std::size_t data_si
   }
   if (entry.begin > entry.end || entry.end > data_size ||
       entry.end - entry.begin != checked_bytes(entry.shape, name, doing)) {
-    fail(doing, fmt::format("offsets of tensor '{}' inside the file and matching its shape {}", name, shape_text(entry.shape)),
+    fail(doing,
+         fmt::format("offsets of tensor '{}' inside the file and matching its shape {}", name, shape_text(entry.shape)),
          fmt::format("{} to {} of {}", entry.begin, entry.end, data_size), "the file is damaged: copy it again");
   }
   return entry;
@@ -70,7 +75,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
     fail(doing, "a .safetensors file", "another kind of file, or a truncated one", "name a model file written by lano");
   }
   const json header = parse_json(bytes.substr(8, length), doing, "the header");
-  if (!header.is_object()) fail(doing, "a JSON object as header", header.type_name(), "the file is damaged: copy it again");
+  if (!header.is_object())
+    fail(doing, "a JSON object as header", header.type_name(), "the file is damaged: copy it again");
   const std::string_view data = bytes.substr(8 + length);
 
   TensorFile file;
@@ -87,9 +93,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
     }
   }
   // Tensors must tile the data exactly: no overlap, no hole, nothing behind.
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::size_t at = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != at) {
@@ -102,7 +107,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
     file.tensors.emplace(entry.name, std::move(tensor));
   }
   if (at != data.size()) {
-    fail(doing, fmt::format("{} bytes of tensors", at), std::to_string(data.size()), "the file is damaged: copy it again");
+    fail(doing, fmt::format("{} bytes of tensors", at), std::to_string(data.size()),
+         "the file is damaged: copy it again");
   }
   return file;
 }

@@ -45,8 +45,8 @@ TimeTrace embed_time(const TimeTensors<const float*>& weights, std::int64_t widt
   return trace;
 }
 
-void embed_time_backward(const TimeTensors<const float*>& weights, std::span<const TimeTrace> traces, const float* slopes,
-                         const TimeTensors<float*>& gradients) {
+void embed_time_backward(const TimeTensors<const float*>& weights, std::span<const TimeTrace> traces,
+                         const float* slopes, const TimeTensors<float*>& gradients) {
   const std::size_t c = traces.front().features.size();
   std::vector<double> first(c * c), first_bias(c), second(c * c), second_bias(c);
   for (std::size_t s = 0; s < traces.size(); ++s) {

@@ -1,5 +1,5 @@
-// The embedding of time in a time-conditional LANO: e = W2 silu(W1 w(t) + b1) + b2, w the sines and cosines of the steps
-// since the first output (docs/model.md); forward for everybody, backward for training. One vector of width C per
+// The embedding of time in a time-conditional LANO: e = W2 silu(W1 w(t) + b1) + b2, w the sines and cosines of the
+// steps since the first output (docs/model.md); forward for everybody, backward for training. One vector of width C per
 // sample, in double: small beside one point's way through a block.
 #pragma once
 
@@ -21,8 +21,9 @@ struct TimeTrace {
 
 TimeTrace embed_time(const TimeTensors<const float*>& weights, std::int64_t width, double steps);
 
-// The gradients of all four tensors, summed over the samples in order; slopes: of each sample's embedding, [samples, C].
-void embed_time_backward(const TimeTensors<const float*>& weights, std::span<const TimeTrace> traces, const float* slopes,
-                         const TimeTensors<float*>& gradients);
+// The gradients of all four tensors, summed over the samples in order; slopes: of each sample's embedding, [samples,
+// C].
+void embed_time_backward(const TimeTensors<const float*>& weights, std::span<const TimeTrace> traces,
+                         const float* slopes, const TimeTensors<float*>& gradients);
 
 }  // namespace lano

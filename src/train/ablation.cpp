@@ -48,7 +48,8 @@ std::vector<AblationRow> ablation_rows(Geometry geometry, const LanoConfig& refe
   return rows;
 }
 
-std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t seeds, const std::filesystem::path& folder) {
+std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t seeds,
+                                      const std::filesystem::path& folder) {
   if (seeds < 1) fail_usage("running an ablation", "at least one seed", std::to_string(seeds));
   const DatasetReader reader(config.data);
   if (reader.indices(Split::test).empty()) fail("running an ablation", "a set with a test split", "none");
@@ -75,7 +76,9 @@ std::vector<AblationRow> run_ablation(const TrainConfig& config, std::int64_t se
 }
 
 std::string ablation_markdown(const std::vector<AblationRow>& rows) {
-  std::string text = "| configuration | relative L2 on test | deviation | against reference | parameters | seeds |\n|---|---|---|---|---|---|\n";
+  std::string text =
+      "| configuration | relative L2 on test | deviation | against reference | parameters | seeds "
+      "|\n|---|---|---|---|---|---|\n";
   const double reference = rows.empty() || rows[0].test_l2.empty() ? 0 : mean_and_deviation(rows[0].test_l2).mean;
   for (const AblationRow& row : rows) {
     if (row.test_l2.empty()) continue;

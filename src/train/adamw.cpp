@@ -1,5 +1,6 @@
 // p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2;
-// p <- p - lr/(1-b1^t) m / (sqrt(v)/sqrt(1-b2^t) + eps). PyTorch takes the present b1 to the power t, also while it cycles.
+// p <- p - lr/(1-b1^t) m / (sqrt(v)/sqrt(1-b2^t) + eps). PyTorch takes the present b1 to the power t, also while it
+// cycles.
 #include "train/adamw.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ void Adamw::step(std::span<float> parameters, std::span<const float> gradients, 
   step.epsilon = static_cast<float>(config_.epsilon);
   for (const auto& [first, size, decays] : groups_) {
     step.keep = decays ? static_cast<float>(1 - learning_rate * config_.weight_decay) : 1.0f;
-    adamw_step(step, parameters.subspan(first, size), gradients.subspan(first, size), std::span(m_).subspan(first, size), std::span(v_).subspan(first, size));
+    adamw_step(step, parameters.subspan(first, size), gradients.subspan(first, size),
+               std::span(m_).subspan(first, size), std::span(v_).subspan(first, size));
   }
 }
 

@@ -8,7 +8,10 @@
 
 namespace lano {
 
-enum class Decay { all, matrices };  // which parameters the weight decay shrinks: all of them, or no biases, norms and tables of one axis
+enum class Decay {
+  all,
+  matrices
+};  // which parameters the weight decay shrinks: all of them, or no biases, norms and tables of one axis
 
 struct AdamwConfig {
   double beta2 = 0.999, epsilon = 1e-8, weight_decay = 1e-5;

@@ -26,7 +26,8 @@ double number_from(const json& value) { return value.is_null() ? std::nan("") : 
 json history_json(const std::vector<EpochMetrics>& history) {
   json out = json::array();
   for (const EpochMetrics& m : history) {
-    out.push_back({m.epoch, m.step, m.learning_rate, m.train_loss, number(m.validation_l2), number(m.validation_ema_l2), m.seconds});
+    out.push_back({m.epoch, m.step, m.learning_rate, m.train_loss, number(m.validation_l2), number(m.validation_ema_l2),
+                   m.seconds});
   }
   return out;
 }
@@ -42,9 +43,12 @@ std::string checksum(const std::string& state, const std::map<std::string, Tenso
 }
 
 std::vector<std::pair<const char*, std::vector<float> Checkpoint::*>> arrays() {
-  return {{"weights", &Checkpoint::weights},           {"average", &Checkpoint::average},
-          {"best_weights", &Checkpoint::best_weights}, {"first_moment", &Checkpoint::first_moment},
-          {"second_moment", &Checkpoint::second_moment}, {"buffers", &Checkpoint::buffers},
+  return {{"weights", &Checkpoint::weights},
+          {"average", &Checkpoint::average},
+          {"best_weights", &Checkpoint::best_weights},
+          {"first_moment", &Checkpoint::first_moment},
+          {"second_moment", &Checkpoint::second_moment},
+          {"buffers", &Checkpoint::buffers},
           {"best_buffers", &Checkpoint::best_buffers}};
 }
 
@@ -64,9 +68,13 @@ void write_checkpoint(const fs::path& path, const Checkpoint& c) {
                    {"threads", c.threads},
                    {"history", history_json(c.history)}};
   TensorFile file;
-  for (const auto& [name, array] : arrays()) file.tensors[name] = {{static_cast<std::int64_t>((c.*array).size())}, c.*array};
+  for (const auto& [name, array] : arrays())
+    file.tensors[name] = {{static_cast<std::int64_t>((c.*array).size())}, c.*array};
   const std::string text = state.dump();
-  file.metadata = {{"format", "lano-checkpoint"}, {"format_version", kVersion}, {"state", text}, {"checksum", checksum(text, file.tensors)}};
+  file.metadata = {{"format", "lano-checkpoint"},
+                   {"format_version", kVersion},
+                   {"state", text},
+                   {"checksum", checksum(text, file.tensors)}};
   write_safetensors(path, file);
 }
 
@@ -75,10 +83,12 @@ Checkpoint read_checkpoint(const fs::path& path) {
   TensorFile file = read_safetensors(path);
   if (file.metadata["format"] != "lano-checkpoint") fail(doing, "a checkpoint of lano", "another file");
   if (file.metadata["format_version"] != kVersion) {
-    throw OtherVersionError(error_message(doing, fmt::format("format version {}", kVersion), file.metadata["format_version"],
+    throw OtherVersionError(error_message(doing, fmt::format("format version {}", kVersion),
+                                          file.metadata["format_version"],
                                           "finish the run with the lano that began it, or start a new one"));
   }
-  if (file.metadata["checksum"] != checksum(file.metadata["state"], file.tensors)) fail(doing, "the contents that were written", "others (checksum)");
+  if (file.metadata["checksum"] != checksum(file.metadata["state"], file.tensors))
+    fail(doing, "the contents that were written", "others (checksum)");
   Checkpoint c;
   try {
     const json state = json::parse(file.metadata["state"]);
@@ -94,7 +104,8 @@ Checkpoint read_checkpoint(const fs::path& path) {
     c.data = state.at("data");
     c.threads = state.at("threads");
     for (const json& row : state.at("history")) {
-      c.history.push_back({row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
+      c.history.push_back(
+          {row.at(0), row.at(1), row.at(2), row.at(3), number_from(row.at(4)), number_from(row.at(5)), row.at(6)});
     }
     for (const auto& [name, array] : arrays()) {
       c.*array = std::move(file.tensors.at(name).values);
@@ -155,8 +166,8 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std:
       said.push_back(error.what());
     }
   }
-  fail(fmt::format("resuming from '{}'", path_.string()), "a whole checkpoint", fmt::format("{} damaged; the first: {}", all.size(), said.front()),
-       "train anew into another folder");
+  fail(fmt::format("resuming from '{}'", path_.string()), "a whole checkpoint",
+       fmt::format("{} damaged; the first: {}", all.size(), said.front()), "train anew into another folder");
 }
 
 }  // namespace lano

@@ -1,5 +1,6 @@
-// All that a stopped run needs to go on, and the folder of such states: the last two and the one with the best validation error.
-// A state is written whole or not at all and carries a checksum; a damaged one is passed over for the one before.
+// All that a stopped run needs to go on, and the folder of such states: the last two and the one with the best
+// validation error. A state is written whole or not at all and carries a checksum; a damaged one is passed over for the
+// one before.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +14,27 @@
 namespace lano {
 
 struct EpochMetrics {
-  std::int64_t epoch = 0, step = 0;                 // counted from 1; steps done so far
+  std::int64_t epoch = 0, step = 0;  // counted from 1; steps done so far
   double learning_rate = 0, train_loss = 0;
   double validation_l2 = 0, validation_ema_l2 = 0;  // of the weights and of their running mean; NaN where there is none
   double seconds = 0;
 };
 
 struct Checkpoint {
-  std::int64_t epoch = 0;                            // whole epochs done
-  std::int64_t steps = 0;                            // steps of the optimiser, over all epochs
-  double epoch_loss = 0, epoch_seconds = 0;          // of the epoch under way
+  std::int64_t epoch = 0;                    // whole epochs done
+  std::int64_t steps = 0;                    // steps of the optimiser, over all epochs
+  double epoch_loss = 0, epoch_seconds = 0;  // of the epoch under way
   std::int64_t best_epoch = 0;
-  double best_validation = 0;                        // NaN before the first
-  bool best_is_average = false;                      // the best weights are the running mean
-  bool ended = false;                                // by early stop
-  std::string config;                                // the run's TOML: another config may not resume it
-  std::string data;                                  // the dataset in words, with a fingerprint: another set may not either
-  std::int64_t threads = 0;                          // it was computed with
+  double best_validation = 0;    // NaN before the first
+  bool best_is_average = false;  // the best weights are the running mean
+  bool ended = false;            // by early stop
+  std::string config;            // the run's TOML: another config may not resume it
+  std::string data;              // the dataset in words, with a fingerprint: another set may not either
+  std::int64_t threads = 0;      // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
-  std::vector<float> buffers, best_buffers;          // running statistics now and beside the best weights; empty for models without
+  std::vector<float> buffers,
+      best_buffers;  // running statistics now and beside the best weights; empty for models without
 };
 
 // A state of another build, which computes otherwise: going on with it would not give the same bits.
@@ -55,8 +57,8 @@ class CheckpointFolder {
     Checkpoint checkpoint;
     std::filesystem::path path;
   };
-  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said` and is put
-  // aside as *.damaged. Fails where there are files and none is whole.
+  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`
+  // and is put aside as *.damaged. Fails where there are files and none is whole.
   std::optional<Found> newest(std::vector<std::string>& said) const;
   std::vector<std::filesystem::path> files() const;  // states by step, oldest first
   std::filesystem::path best() const { return path_ / "best.safetensors"; }

@@ -16,7 +16,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   bind_lano_config(schema, c.lano);
   bind_baseline_config(schema, c.baseline);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
-  schema.bind("train.epoch_samples", c.epoch_samples, "an epoch is so many samples (of time-dependent sets: starts), drawn anew each time; 0 for all");
+  schema.bind("train.epoch_samples", c.epoch_samples,
+              "an epoch is so many samples (of time-dependent sets: starts), drawn anew each time; 0 for all");
   schema.bind("train.batch", c.batch, "samples a step");
   schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");
   schema.bind("train.seed", c.seed, "of weights and shuffling");
@@ -24,18 +25,22 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("train.ema", c.ema, "decay of the running mean of the weights, judged beside them; 0 for none");
   schema.bind("train.patience", c.patience, "stop after so many epochs without a better validation error, 0 for never");
   schema.bind("train.points", c.points, "point clouds: random points of each sample a step, 0 for all");
-  schema.bind<Augment>("train.augment", c.augment, {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
+  schema.bind<Augment>("train.augment", c.augment,
+                       {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
                        "symmetries of a square domain, drawn for each sample; only where the PDE has them");
-  schema.bind("train.agents_range", c.agents_range, "[least, most] agents, drawn anew each step, so that one model serves many; [] for model.agents");
+  schema.bind("train.agents_range", c.agents_range,
+              "[least, most] agents, drawn anew each step, so that one model serves many; [] for model.agents");
   schema.bind<LossKind>("train.loss", c.loss.kind, {{"relative_l2", LossKind::relative_l2}, {"l2", LossKind::l2}},
                         "error relative to the truth, or its root mean square");
   schema.bind("train.channel_weights", c.loss.channel_weights, "of each output channel in the loss, [] for 1");
-  schema.bind("train.frame_weights", c.loss.frame_weights, "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
-  schema.bind("train.gradient_weight", c.loss.gradient_weight, "weight of the gradient term of the loss, uniform grids only");
+  schema.bind("train.frame_weights", c.loss.frame_weights,
+              "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
+  schema.bind("train.gradient_weight", c.loss.gradient_weight,
+              "weight of the gradient term of the loss, uniform grids only");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
   schema.bind<Engine>("train.engine", c.engine, {{"fused", Engine::fused}, {"composite", Engine::composite}},
-                            "fused kernels, or plain LibTorch calls: the reference");
+                      "fused kernels, or plain LibTorch calls: the reference");
   schema.bind<Selection>("train.selection", c.selection, {{"best", Selection::best}, {"last", Selection::last}},
                          "weights kept: best on validation, or the last");
   schema.bind<ScheduleKind>("schedule.kind", c.schedule.kind,
@@ -48,7 +53,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("schedule.pct_start", c.schedule.pct_start, "share of the steps in which OneCycle rises");
   schema.bind("schedule.div_factor", c.schedule.div_factor, "OneCycle: peak over first rate");
   schema.bind("schedule.final_div_factor", c.schedule.final_div_factor, "OneCycle: first over last rate");
-  schema.bind("schedule.warmup", c.schedule.warmup, "cosine, step, constant: share of the steps in which the rate rises from 0");
+  schema.bind("schedule.warmup", c.schedule.warmup,
+              "cosine, step, constant: share of the steps in which the rate rises from 0");
   schema.bind("schedule.step_epochs", c.schedule.step_epochs, "step: epochs between two falls");
   schema.bind("schedule.step_factor", c.schedule.step_factor, "step: rate after a fall over rate before");
   schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "of AdamW");
@@ -56,7 +62,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
                      "what the decay shrinks: all, or no biases, norms and vectors");
   schema.bind("optimiser.beta2", c.optimiser.beta2, "of AdamW");
   schema.bind("optimiser.epsilon", c.optimiser.epsilon, "of AdamW");
-  schema.bind("checkpoint.steps", c.checkpoint_steps, "a checkpoint every so many steps, 0 for none; one after each epoch comes always");
+  schema.bind("checkpoint.steps", c.checkpoint_steps,
+              "a checkpoint every so many steps, 0 for none; one after each epoch comes always");
   schema.bind("checkpoint.minutes", c.checkpoint_minutes, "a checkpoint after so many minutes, 0 for none");
   const std::vector<std::pair<std::string, Scaling>> scaling{{"channel", Scaling::channel}, {"none", Scaling::none}};
   schema.bind<Scaling>("normalise.coordinates", c.coordinates, scaling, "zero mean and unit deviation, or as they are");
@@ -89,21 +96,26 @@ void check_train_config(const TrainConfig& c) {
   const auto weights = [&](const std::vector<double>& values, const char* expected) {
     double sum = 0;
     for (const double value : values) sum += value;
-    const bool good = std::all_of(values.begin(), values.end(), [](double value) { return value >= 0 && std::isfinite(value); });
+    const bool good =
+        std::all_of(values.begin(), values.end(), [](double value) { return value >= 0 && std::isfinite(value); });
     require(good && (values.empty() || sum > 0), expected, fmt::format("[{}]", fmt::join(values, ", ")));
   };
   weights(c.loss.channel_weights, "train.channel_weights of at least 0, not all 0");
   weights(c.loss.frame_weights, "train.frame_weights of at least 0, not all 0");
   const auto& range = c.agents_range;
-  require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] && std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
+  require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] &&
+                            std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
           "train.agents_range = [least, most] in whole numbers", fmt::format("[{}]", fmt::join(range, ", ")));
-  require(range.empty() || c.model == "lano", "model.name = \"lano\" for train.agents_range: other models have no agents", fmt::format("'{}'", c.model));
-  require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range", "latent ones");
+  require(range.empty() || c.model == "lano",
+          "model.name = \"lano\" for train.agents_range: other models have no agents", fmt::format("'{}'", c.model));
+  require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range",
+          "latent ones");
   require(c.checkpoint_steps >= 0, "checkpoint.steps of at least 0", c.checkpoint_steps);
   require(c.checkpoint_minutes >= 0, "checkpoint.minutes of at least 0", c.checkpoint_minutes);
   require(c.schedule.warmup >= 0 && c.schedule.warmup < 1, "schedule.warmup in [0, 1)", c.schedule.warmup);
   require(c.schedule.step_epochs >= 1, "schedule.step_epochs of at least 1", c.schedule.step_epochs);
-  require(c.schedule.step_factor > 0 && c.schedule.step_factor <= 1, "schedule.step_factor in (0, 1]", c.schedule.step_factor);
+  require(c.schedule.step_factor > 0 && c.schedule.step_factor <= 1, "schedule.step_factor in (0, 1]",
+          c.schedule.step_factor);
   require(c.rollout >= 1, "train.rollout of at least 1", c.rollout);
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
   require(c.schedule.learning_rate > 0, "schedule.learning_rate above 0", c.schedule.learning_rate);
@@ -112,8 +124,10 @@ void check_train_config(const TrainConfig& c) {
   require(c.schedule.final_div_factor > 0, "schedule.final_div_factor above 0", c.schedule.final_div_factor);
   require(c.optimiser.weight_decay >= 0, "optimiser.weight_decay of at least 0", c.optimiser.weight_decay);
   require(c.optimiser.beta2 > 0 && c.optimiser.beta2 < 1, "optimiser.beta2 in (0, 1)", c.optimiser.beta2);
-  if (c.model == "lano") check_lano_config(c.lano);
-  else check_baseline_config(baseline_config(c.model, c.lano, c.baseline));
+  if (c.model == "lano")
+    check_lano_config(c.lano);
+  else
+    check_baseline_config(baseline_config(c.model, c.lano, c.baseline));
 }
 
 }  // namespace lano

@@ -12,33 +12,33 @@
 
 namespace lano {
 
-enum class Selection { best, last };          // which weights become the model file
-enum class Scaling { channel, none };         // of a field by the normaliser
+enum class Selection { best, last };   // which weights become the model file
+enum class Scaling { channel, none };  // of a field by the normaliser
 
 struct TrainConfig {
-  std::string data;                           // dataset file
-  double memory_gb = 4;                       // training splits larger than this are read ahead from the file
+  std::string data;      // dataset file
+  double memory_gb = 4;  // training splits larger than this are read ahead from the file
   std::string model = "lano";
-  LanoConfig lano;                            // its sizes are those of every model
-  BaselineConfig baseline;                    // what only other models have
+  LanoConfig lano;          // its sizes are those of every model
+  BaselineConfig baseline;  // what only other models have
   std::int64_t epochs = 500, batch = 4, seed = 0;
-  std::int64_t accumulate = 1;                // batches whose gradients make one step
-  std::int64_t epoch_samples = 0;             // an epoch is so many samples, drawn anew each time; 0: all
+  std::int64_t accumulate = 1;     // batches whose gradients make one step
+  std::int64_t epoch_samples = 0;  // an epoch is so many samples, drawn anew each time; 0: all
   ScheduleConfig schedule;
   AdamwConfig optimiser;
-  double clip = 0.1;                          // limit of the gradient norm, 0: none
+  double clip = 0.1;  // limit of the gradient norm, 0: none
   LossConfig loss;
-  double ema = 0;                             // decay of the running mean of the weights, judged beside them; 0: none
-  std::int64_t patience = 0;                  // stop after so many epochs without a better validation error; 0: never
-  std::int64_t points = 0;                    // clouds: random points of each sample a step; 0: all
+  double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none
+  std::int64_t patience = 0;  // stop after so many epochs without a better validation error; 0: never
+  std::int64_t points = 0;    // clouds: random points of each sample a step; 0: all
   Augment augment = Augment::none;
-  std::vector<double> agents_range;           // [least, most]: agents drawn anew each step; empty: model.agents always
-  std::int64_t checkpoint_steps = 0;          // a checkpoint every so many steps, 0: none; one after each epoch comes always
-  double checkpoint_minutes = 10;             // and after so many minutes, 0: none
-  std::int64_t rollout = 1;                   // autoregressive: steps rolled out in training, with gradients; 1: teacher forcing
-  std::int64_t frames = 0;                    // time-dependent sets: learn from so many first frames, 0: all
+  std::vector<double> agents_range;   // [least, most]: agents drawn anew each step; empty: model.agents always
+  std::int64_t checkpoint_steps = 0;  // a checkpoint every so many steps, 0: none; one after each epoch comes always
+  double checkpoint_minutes = 10;     // and after so many minutes, 0: none
+  std::int64_t rollout = 1;  // autoregressive: steps rolled out in training, with gradients; 1: teacher forcing
+  std::int64_t frames = 0;   // time-dependent sets: learn from so many first frames, 0: all
   Engine engine = Engine::fused;
-  Selection selection = Selection::best;      // best by validation, or the last epoch's
+  Selection selection = Selection::best;  // best by validation, or the last epoch's
   Scaling coordinates = Scaling::none, input = Scaling::channel, output = Scaling::channel;
 };
 

@@ -74,9 +74,10 @@ double FieldLoss::operator()(std::span<const float> network, std::span<const flo
     for (std::size_t i = 0; i < size; ++i) slope[i] = factor * error[i];
     if (config_.gradient_weight > 0) {
       Norms steep;
-      const auto difference = [&](const std::vector<double>& field, std::size_t axis, std::int64_t up, std::int64_t down,
-                                  std::size_t c) {
-        return (field[static_cast<std::size_t>(up) * channels + c] - field[static_cast<std::size_t>(down) * channels + c]) /
+      const auto difference = [&](const std::vector<double>& field, std::size_t axis, std::int64_t up,
+                                  std::int64_t down, std::size_t c) {
+        return (field[static_cast<std::size_t>(up) * channels + c] -
+                field[static_cast<std::size_t>(down) * channels + c]) /
                (2 * spacing_[axis]);
       };
       for_differences(mesh_, [&](std::size_t axis, std::int64_t up, std::int64_t down) {

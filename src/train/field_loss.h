@@ -1,7 +1,7 @@
 // The training loss on physical values and its gradient: per sample the L2 norm of the error, relative to that of the
 // truth or not, averaged over the samples, and for uniform grids the same of the central-difference gradient; channels
-// and samples may weigh differently. Everything is computed in double from the network's values, and the gradient is that
-// of the network's values: of order one whatever the unit of the data, so no unit can make it overflow or vanish.
+// and samples may weigh differently. Everything is computed in double from the network's values, and the gradient is
+// that of the network's values: of order one whatever the unit of the data, so no unit can make it overflow or vanish.
 #pragma once
 
 #include <span>
@@ -18,8 +18,8 @@ class FieldLoss {
   // output: from network values to physical ones; spacing: of the uniform grid `mesh`, for the gradient term.
   FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing);
 
-  // L = 1/B sum_b w_b ( ||e_b|| / n_b + g ||D e_b|| / m_b ), e = sqrt(v) (scale u + shift - t): v channel weights, n_b and
-  // m_b the norms of the truth and of its gradient (1 where that is zero), or the roots of their numbers of values.
+  // L = 1/B sum_b w_b ( ||e_b|| / n_b + g ||D e_b|| / m_b ), e = sqrt(v) (scale u + shift - t): v channel weights, n_b
+  // and m_b the norms of the truth and of its gradient (1 where that is zero), or the roots of their numbers of values.
   // network, truth: [P, du], sizes: the points of each sample; weights: w, or empty for 1.
   // Writes slopes [P, du] = share dL/du and returns L (without the share).
   double operator()(std::span<const float> network, std::span<const float> truth, std::span<const std::int64_t> sizes,

@@ -25,12 +25,14 @@ double sum_blocks(std::size_t size, const float* x) {
 
 }  // namespace
 
-void adamw_step(const AdamwStep& step, std::span<float> parameters, std::span<const float> gradients, std::span<float> first_moment,
-                std::span<float> second_moment) {
+void adamw_step(const AdamwStep& step, std::span<float> parameters, std::span<const float> gradients,
+                std::span<float> first_moment, std::span<float> second_moment) {
   const kernels::Kernels& k = kernels::kernels();
   kernels::parallel_for(blocks_of(parameters.size()), [&](std::int64_t b, int) {
-    const std::int64_t first = b * kBlock, count = std::min(kBlock, static_cast<std::int64_t>(parameters.size()) - first);
-    k.adamw(count, step, parameters.data() + first, gradients.data() + first, first_moment.data() + first, second_moment.data() + first);
+    const std::int64_t first = b * kBlock,
+                       count = std::min(kBlock, static_cast<std::int64_t>(parameters.size()) - first);
+    k.adamw(count, step, parameters.data() + first, gradients.data() + first, first_moment.data() + first,
+            second_moment.data() + first);
   });
 }
 

@@ -1,5 +1,6 @@
 // A lesson is recorded pass by pass (one, or the steps of a roll-out) and then gone through backwards:
-//   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of dL/dinput of pass k
+//   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of
+//   dL/dinput of pass k
 #include "train/lano_trainable.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A LANO in training on plain memory: the fused kernels forward and backward, the loss, the time embedding and roll-outs
-// with gradients through all their steps. No thread count changes a bit.
+// A LANO in training on plain memory: the fused kernels forward and backward, the loss, the time embedding and
+// roll-outs with gradients through all their steps. No thread count changes a bit.
 #pragma once
 
 #include "kernels/geometry_cache.h"
@@ -35,7 +35,7 @@ class LanoTrainable : public Trainable {
   struct Pass;
 
   Geometries geometries_of(const FieldBatch& batch);
-  std::vector<float> features_of(const FieldBatch& batch);        // state columns are left 0
+  std::vector<float> features_of(const FieldBatch& batch);  // state columns are left 0
   void fill_state(std::vector<float>& features, std::span<const float> state) const;
   void position_columns(const FieldBatch& batch, std::int64_t stride, std::vector<float>& features);
   std::int64_t state_channels() const { return config_.task == Task::autoregressive ? shape_.output_channels : 0; }
@@ -52,7 +52,7 @@ class LanoTrainable : public Trainable {
   std::vector<float> values_, gradients_, more_;  // more: the gradients of a further pass, to be added
   LanoWeights weights_;                           // into values_
   kernels::GeometryCache geometries_;
-  std::vector<std::int64_t> patches_;             // agents used
+  std::vector<std::int64_t> patches_;  // agents used
   PositionFeatures positions_;
   std::vector<float> seen_coordinates_, seen_positions_;  // of the last batch on one mesh: its features are kept
 };

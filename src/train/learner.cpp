@@ -29,7 +29,8 @@ std::vector<ParameterGroup> parameter_groups(const std::vector<NamedShape>& layo
 Learner::Learner(const TrainConfig& config, std::unique_ptr<Trainable> model)
     : config_(config),
       model_(std::move(model)),
-      optimiser_(model_->values().size(), config.optimiser, parameter_groups(model_->layout(), config.optimiser.decay)) {
+      optimiser_(model_->values().size(), config.optimiser,
+                 parameter_groups(model_->layout(), config.optimiser.decay)) {
   if (config.ema > 0) average_ = copied(model_->values());
 }
 

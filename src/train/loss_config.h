@@ -8,10 +8,10 @@ namespace lano {
 enum class LossKind { relative_l2, l2 };
 
 struct LossConfig {
-  LossKind kind = LossKind::relative_l2;      // relative to the norm of the truth, or the root mean square of the error
-  double gradient_weight = 0;                 // weight of the gradient term; Darcy: 0.1
-  std::vector<double> channel_weights;        // of the squares of each output channel; empty: 1
-  std::vector<double> frame_weights;          // time-dependent sets: of each frame (rolled-out step); empty: 1
+  LossKind kind = LossKind::relative_l2;  // relative to the norm of the truth, or the root mean square of the error
+  double gradient_weight = 0;             // weight of the gradient term; Darcy: 0.1
+  std::vector<double> channel_weights;    // of the squares of each output channel; empty: 1
+  std::vector<double> frame_weights;      // time-dependent sets: of each frame (rolled-out step); empty: 1
 };
 
 enum class Augment { none, flips, rotations };  // of uniform two-dimensional grids; rotations: flips and quarter turns

@@ -9,15 +9,19 @@ namespace lano {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& benchmark, const std::string& model, const std::string& preset) {
+std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& benchmark, const std::string& model,
+                                   const std::string& preset) {
   const auto needed = [&](const fs::path& path, const std::string& whose) {
-    if (!fs::exists(path)) fail_usage("choosing a recipe", fmt::format("'{}' for {}", path.string(), whose), "no such file", "see 'configs' for benchmarks, models and presets");
+    if (!fs::exists(path))
+      fail_usage("choosing a recipe", fmt::format("'{}' for {}", path.string(), whose), "no such file",
+                 "see 'configs' for benchmarks, models and presets");
     return path;
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
   if (model != "lano") files.push_back(needed(own / (preset + ".toml"), model));
-  if (const fs::path special = own / fmt::format("{}-{}.toml", preset, benchmark); fs::exists(special)) files.push_back(special);
+  if (const fs::path special = own / fmt::format("{}-{}.toml", preset, benchmark); fs::exists(special))
+    files.push_back(special);
   return files;
 }
 
@@ -33,10 +37,12 @@ TrainConfig read_recipe_files(const std::vector<fs::path>& files, const std::vec
 fs::path find_configs(const fs::path& asked) {
   if (!asked.empty()) return asked;
   const fs::path program = program_folder();
-  for (const fs::path& folder : {fs::path("configs"), program / "../share/lano/configs", program / "../../../configs"}) {
+  for (const fs::path& folder :
+       {fs::path("configs"), program / "../share/lano/configs", program / "../../../configs"}) {
     if (fs::is_directory(folder / "models")) return folder.lexically_normal();
   }
-  fail_usage("looking for the recipes", "a folder 'configs' here or with the installation", "none", "name it with --configs");
+  fail_usage("looking for the recipes", "a folder 'configs' here or with the installation", "none",
+             "name it with --configs");
 }
 
 }  // namespace lano

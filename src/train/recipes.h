@@ -1,5 +1,6 @@
-// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO; configs/models/<model>/<preset>.toml says what another operator does
-// differently, and <preset>-<benchmark>.toml beside it what it does on that benchmark alone. Each is laid over the ones before.
+// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO; configs/models/<model>/<preset>.toml says what
+// another operator does differently, and <preset>-<benchmark>.toml beside it what it does on that benchmark alone. Each
+// is laid over the ones before.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +11,17 @@
 
 namespace lano {
 
-// The files of a pair in the order they are read. Fails where the benchmark has no such preset, or the model (LANO apart) no file for it.
-std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark, const std::string& model, const std::string& preset);
+// The files of a pair in the order they are read. Fails where the benchmark has no such preset, or the model (LANO
+// apart) no file for it.
+std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark,
+                                                const std::string& model, const std::string& preset);
 
 // TOML files one over the other, each --set over all of them.
-TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& overrides);
+TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files,
+                              const std::vector<std::string>& overrides);
 
-// The folder configs: `asked` where it is not empty; else ./configs, that of the installation, or that of the source tree the program was built in.
+// The folder configs: `asked` where it is not empty; else ./configs, that of the installation, or that of the source
+// tree the program was built in.
 std::filesystem::path find_configs(const std::filesystem::path& asked);
 
 }  // namespace lano

@@ -1,5 +1,6 @@
 // The folder of a run: config.toml, metrics.csv (a row an epoch), events.jsonl (a line an event, with times), the
-// checkpoints, the model file, and evaluation.json / evaluation.h5 from which the report is drawn. One process at a time.
+// checkpoints, the model file, and evaluation.json / evaluation.h5 from which the report is drawn. One process at a
+// time.
 #pragma once
 
 #include <filesystem>

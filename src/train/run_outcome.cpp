@@ -31,11 +31,11 @@ RunOutcome read_outcome(const std::filesystem::path& run) {
   }
 }
 
-std::optional<RunOutcome> finish_run(const TrainConfig& config, const std::filesystem::path& run, const std::string& title,
-                                     bool test) {
+std::optional<RunOutcome> finish_run(const TrainConfig& config, const std::filesystem::path& run,
+                                     const std::string& title, bool test) {
   if (std::filesystem::exists(run / "config.toml") && read_file(run / "config.toml", "reading") != to_toml(config)) {
-    fail(fmt::format("training {}", title), "runs of this recipe and data", fmt::format("another in '{}'", run.string()),
-         "choose another --out");
+    fail(fmt::format("training {}", title), "runs of this recipe and data",
+         fmt::format("another in '{}'", run.string()), "choose another --out");
   }
   if (std::filesystem::exists(run / "evaluation.json")) {
     fmt::print("== {}: finished before, kept\n", title);

@@ -1,5 +1,5 @@
-// One run of a group (an ablation, seeds, a search): trained where it is not finished, kept where it is, and what it came
-// to. A run is finished when its evaluation.json is there, which the trainer writes last.
+// One run of a group (an ablation, seeds, a search): trained where it is not finished, kept where it is, and what it
+// came to. A run is finished when its evaluation.json is there, which the trainer writes last.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct RunOutcome {
 // Of a finished run.
 RunOutcome read_outcome(const std::filesystem::path& run);
 
-// A finished run is read, an unfinished one resumed, a missing one trained; `title` ("seed 3") says to the reader which it
-// is. A run of another config in that folder is an error. No value: stopped before its end, to be resumed.
-std::optional<RunOutcome> finish_run(const TrainConfig& config, const std::filesystem::path& run, const std::string& title,
-                                     bool test = true);
+// A finished run is read, an unfinished one resumed, a missing one trained; `title` ("seed 3") says to the reader which
+// it is. A run of another config in that folder is an error. No value: stopped before its end, to be resumed.
+std::optional<RunOutcome> finish_run(const TrainConfig& config, const std::filesystem::path& run,
+                                     const std::string& title, bool test = true);
 
 }  // namespace lano

@@ -12,20 +12,26 @@
 
 namespace lano {
 
-void check_augment(Augment augment, const SetDescription& set, const std::vector<double>& spacing, const std::vector<double>& origin) {
+void check_augment(Augment augment, const SetDescription& set, const std::vector<double>& spacing,
+                   const std::vector<double>& origin) {
   if (augment == Augment::none) return;
   const std::string doing = "training with train.augment";
   if (set.geometry != Geometry::grid || set.shape.size() != 2 || spacing.size() != 2) {
-    fail_usage(doing, "a uniform grid of two axes", fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)), "set train.augment = \"none\"");
+    fail_usage(doing, "a uniform grid of two axes",
+               fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)),
+               "set train.augment = \"none\"");
   }
   if (set.input_channels() != 1 || set.output_channels() != 1) {
-    fail_usage(doing, "one input and one output channel", fmt::format("{} and {}", set.input_channels(), set.output_channels()),
+    fail_usage(doing, "one input and one output channel",
+               fmt::format("{} and {}", set.input_channels(), set.output_channels()),
                "the components of a vector field would have to be mirrored too");
   }
   for (std::size_t a = 0; a < 2; ++a) {
-    const double centre = origin[a] + spacing[a] * static_cast<double>(set.shape[a] - 1) / 2, middle = (set.box[2 * a] + set.box[2 * a + 1]) / 2;
+    const double centre = origin[a] + spacing[a] * static_cast<double>(set.shape[a] - 1) / 2,
+                 middle = (set.box[2 * a] + set.box[2 * a + 1]) / 2;
     if (std::abs(centre - middle) > 1e-4 * (set.box[2 * a + 1] - set.box[2 * a])) {
-      fail_usage(doing, "points that lie symmetrically in the domain", fmt::format("their centre at {} of [{}, {}]", centre, set.box[2 * a], set.box[2 * a + 1]));
+      fail_usage(doing, "points that lie symmetrically in the domain",
+                 fmt::format("their centre at {} of [{}, {}]", centre, set.box[2 * a], set.box[2 * a + 1]));
     }
   }
   if (augment == Augment::rotations && (set.shape[0] != set.shape[1] || std::abs(spacing[0] / spacing[1] - 1) > 1e-6)) {
@@ -33,8 +39,8 @@ void check_augment(Augment augment, const SetDescription& set, const std::vector
   }
 }
 
-SampleChanges::SampleChanges(Augment augment, std::int64_t points, const std::vector<std::int64_t>& sizes, std::uint64_t seed, std::uint64_t step,
-                             std::uint64_t place)
+SampleChanges::SampleChanges(Augment augment, std::int64_t points, const std::vector<std::int64_t>& sizes,
+                             std::uint64_t seed, std::uint64_t step, std::uint64_t place)
     : sizes_(sizes), before_(sizes) {
   for (std::size_t b = 0; b < sizes.size(); ++b) {
     if (augment != Augment::none) {
@@ -76,7 +82,8 @@ std::vector<float> SampleChanges::apply(std::vector<float> field, const Shape& m
   if (!kept_.empty()) return subset(field, false);
   if (symmetries_.empty()) return field;
   const std::int64_t n1 = mesh[0], n2 = mesh[1];
-  const std::int64_t channels = static_cast<std::int64_t>(field.size()) / (n1 * n2 * static_cast<std::int64_t>(symmetries_.size()));
+  const std::int64_t channels =
+      static_cast<std::int64_t>(field.size()) / (n1 * n2 * static_cast<std::int64_t>(symmetries_.size()));
   std::vector<float> changed(field.size());
   auto to = changed.begin();
   for (std::size_t b = 0; b < symmetries_.size(); ++b) {

@@ -19,19 +19,24 @@ double plain_rate(const ScheduleConfig& c, double at, double total, double steps
   const double rise = std::floor(c.warmup * total);
   if (at < rise) return c.learning_rate * (at + 1) / rise;
   switch (c.kind) {
-    case ScheduleKind::cosine: return cosine_between(c.learning_rate, 0, (at - rise) / (total - rise));
+    case ScheduleKind::cosine:
+      return cosine_between(c.learning_rate, 0, (at - rise) / (total - rise));
     case ScheduleKind::step:
-      return c.learning_rate * std::pow(c.step_factor, std::floor(at / (static_cast<double>(c.step_epochs) * steps_per_epoch)));
-    default: return c.learning_rate;
+      return c.learning_rate *
+             std::pow(c.step_factor, std::floor(at / (static_cast<double>(c.step_epochs) * steps_per_epoch)));
+    default:
+      return c.learning_rate;
   }
 }
 
 }  // namespace
 
-ScheduleValue schedule_value(const ScheduleConfig& c, std::int64_t step, std::int64_t total_steps, std::int64_t steps_per_epoch) {
+ScheduleValue schedule_value(const ScheduleConfig& c, std::int64_t step, std::int64_t total_steps,
+                             std::int64_t steps_per_epoch) {
   const auto at = static_cast<double>(step);
   const auto total = static_cast<double>(total_steps);
-  if (c.kind != ScheduleKind::one_cycle) return {plain_rate(c, at, total, static_cast<double>(steps_per_epoch)), kBeta1};
+  if (c.kind != ScheduleKind::one_cycle)
+    return {plain_rate(c, at, total, static_cast<double>(steps_per_epoch)), kBeta1};
   const double first = c.learning_rate / c.div_factor, last = first / c.final_div_factor;
   const double top = c.pct_start * total - 1;  // the step of the peak, as PyTorch counts
   if (at <= top && top > 0) {

@@ -20,7 +20,9 @@ std::filesystem::path recipe_of(const std::filesystem::path& folder) { return fo
 std::string run_name(std::int64_t seed) { return fmt::format("seed-{}", seed); }
 
 // JSON has no NaN: what is not there is null, which is how the library writes one.
-ordered_json to_json(const MeanAndDeviation& values) { return {{"mean", values.mean}, {"deviation", values.deviation}}; }
+ordered_json to_json(const MeanAndDeviation& values) {
+  return {{"mean", values.mean}, {"deviation", values.deviation}};
+}
 
 void write_group(const std::filesystem::path& folder, const SeedResults& group) {
   ordered_json runs = ordered_json::array();

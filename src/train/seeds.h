@@ -27,16 +27,16 @@ struct SeedRun {
 
 struct SeedResults {
   std::int64_t planned = 0, base_seed = 0;
-  std::vector<SeedRun> runs;              // the finished ones
-  MeanAndDeviation validation, test;      // over the finished ones
-  std::string selection;                  // how the numbers were picked, in a sentence
+  std::vector<SeedRun> runs;          // the finished ones
+  MeanAndDeviation validation, test;  // over the finished ones
+  std::string selection;              // how the numbers were picked, in a sentence
   bool finished() const { return static_cast<std::int64_t>(runs.size()) == planned; }
 };
 
 std::int64_t planned_seeds(const std::filesystem::path& folder);  // of the group in the folder
 
-// Trains seeds config.seed .. config.seed + count - 1. Without `resume` the folder must hold no run and no group; with it
-// a group there must be of the same recipe and count.
+// Trains seeds config.seed .. config.seed + count - 1. Without `resume` the folder must hold no run and no group; with
+// it a group there must be of the same recipe and count.
 SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume);
 
 // For the reader: a line a seed, mean and deviation, how they were picked.

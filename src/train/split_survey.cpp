@@ -19,7 +19,8 @@ NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bo
 void NormaliserFit::add(const Samples& samples, bool first_piece) {
   const SetDescription& d = description_;
   for (std::int64_t i = 0; i < samples.count; ++i) {
-    if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0))) coordinates_.add(samples.coordinates_of(i, d.dims()));
+    if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0)))
+      coordinates_.add(samples.coordinates_of(i, d.dims()));
     if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
     if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
   }
@@ -29,7 +30,8 @@ Normaliser NormaliserFit::result() const {
   const auto map = [](bool scale, const ChannelStatistics& statistics, std::int64_t channels) {
     return scale ? statistics.map() : ChannelMap::identity(channels);
   };
-  return {map(scale_coordinates_, coordinates_, description_.dims()), map(scale_input_, input_, description_.input_channels()),
+  return {map(scale_coordinates_, coordinates_, description_.dims()),
+          map(scale_input_, input_, description_.input_channels()),
           map(scale_output_, output_, description_.output_channels())};
 }
 
@@ -40,7 +42,8 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   survey.ids = reader.indices(Split::train);
   if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
-  NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel, config.output == Scaling::channel);
+  NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel,
+                    config.output == Scaling::channel);
   bool first = true;
   const auto see = [&](const Samples& piece) {
     fit.add(piece, first);
@@ -48,7 +51,8 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
     if (first) {
       survey.box = box;
       survey.origin.assign(piece.coordinates.begin(), piece.coordinates.begin() + set.dims());
-      if (set.geometry == Geometry::grid && piece.on_one_mesh()) uniform_grid_spacing(set.shape, piece.coordinates, &survey.spacing);
+      if (set.geometry == Geometry::grid && piece.on_one_mesh())
+        uniform_grid_spacing(set.shape, piece.coordinates, &survey.spacing);
       if (piece.shared_coordinates) survey.shared_coordinates = piece.coordinates;
     }
     for (std::size_t i = 0; i < box.size(); i += 2) {
@@ -67,7 +71,8 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   // Scales are above zero, so the ends stay the ends.
   std::vector<float> ends;
   for (const std::size_t side : {0u, 1u}) {
-    for (std::size_t a = 0; a < survey.box.size() / 2; ++a) ends.push_back(static_cast<float>(survey.box[2 * a + side]));
+    for (std::size_t a = 0; a < survey.box.size() / 2; ++a)
+      ends.push_back(static_cast<float>(survey.box[2 * a + side]));
   }
   std::vector<float> seen(ends.size());
   survey.normaliser.coordinates.encode(ends, seen);

@@ -1,4 +1,5 @@
-// What training must know of its samples before the first step, gathered in one pass, in pieces where they do not fit in memory.
+// What training must know of its samples before the first step, gathered in one pass, in pieces where they do not fit
+// in memory.
 #pragma once
 
 #include <vector>
@@ -10,17 +11,18 @@
 namespace lano {
 
 struct SplitSurvey {
-  std::vector<std::int64_t> ids;             // of the training split
-  Samples samples;                           // all of them where they fit; else empty
+  std::vector<std::int64_t> ids;  // of the training split
+  Samples samples;                // all of them where they fit; else empty
   bool in_memory = true;
-  Normaliser normaliser;                     // the same bits in memory or not
-  std::vector<double> box, network_box;      // of the coordinates: physical, and as the network sees them
-  std::vector<double> spacing, origin;       // of the uniform grid all samples share; spacing empty where there is none
-  std::vector<float> shared_coordinates;     // [N, dx] where all samples share them, else empty
-  std::int64_t median_points = 0;            // of clouds of different sizes, else 0
+  Normaliser normaliser;                  // the same bits in memory or not
+  std::vector<double> box, network_box;   // of the coordinates: physical, and as the network sees them
+  std::vector<double> spacing, origin;    // of the uniform grid all samples share; spacing empty where there is none
+  std::vector<float> shared_coordinates;  // [N, dx] where all samples share them, else empty
+  std::int64_t median_points = 0;         // of clouds of different sizes, else 0
 };
 
-// Fits the normaliser on training samples, which may come in pieces: sample by sample in order, so the pieces change no bit.
+// Fits the normaliser on training samples, which may come in pieces: sample by sample in order, so the pieces change no
+// bit.
 class NormaliserFit {
  public:
   NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output);

@@ -32,32 +32,54 @@ double number_from(const json& value) { return value.is_number() ? value.get<dou
 ordered_json to_json(const Pair& pair) {
   ordered_json seeds = ordered_json::array();
   for (const PairSeed& s : pair.seeds) {
-    seeds.push_back({{"seed", s.seed}, {"state", s.state}, {"sentence", s.sentence}, {"parameters", s.parameters}, {"epochs", s.epochs},
-                     {"test_l2", s.test_l2}, {"validation_l2", s.validation_l2}, {"training_seconds", s.training_seconds}, {"peak_bytes", s.peak_bytes}});
+    seeds.push_back({{"seed", s.seed},
+                     {"state", s.state},
+                     {"sentence", s.sentence},
+                     {"parameters", s.parameters},
+                     {"epochs", s.epochs},
+                     {"test_l2", s.test_l2},
+                     {"validation_l2", s.validation_l2},
+                     {"training_seconds", s.training_seconds},
+                     {"peak_bytes", s.peak_bytes}});
   }
-  return {{"model", pair.model}, {"benchmark", pair.benchmark}, {"minutes", pair.minutes}, {"threads", pair.threads}, {"set", pair.set}, {"step_seconds", pair.step_seconds},
-          {"validation_seconds", pair.validation_seconds}, {"items", pair.items}, {"epochs", pair.epochs}, {"epoch_samples", pair.epoch_samples}, {"seeds", seeds}};
+  return {{"model", pair.model},
+          {"benchmark", pair.benchmark},
+          {"minutes", pair.minutes},
+          {"threads", pair.threads},
+          {"set", pair.set},
+          {"step_seconds", pair.step_seconds},
+          {"validation_seconds", pair.validation_seconds},
+          {"items", pair.items},
+          {"epochs", pair.epochs},
+          {"epoch_samples", pair.epoch_samples},
+          {"seeds", seeds}};
 }
 
 Pair pair_from(const fs::path& path) {
   try {
     const json from = json::parse(read_file(path, "reading"));
-    Pair pair{from.at("model"), from.at("benchmark"), {}, from.at("minutes"), from.at("step_seconds"), from.value("validation_seconds", 0.0),
-              from.at("epochs"), from.at("epoch_samples"), from.at("items"), from.at("threads"), from.value("set", "")};  // of older versions: unknown
+    Pair pair{from.at("model"),   from.at("benchmark"),     {},
+              from.at("minutes"), from.at("step_seconds"),  from.value("validation_seconds", 0.0),
+              from.at("epochs"),  from.at("epoch_samples"), from.at("items"),
+              from.at("threads"), from.value("set", "")};  // of older versions: unknown
     for (const json& s : from.at("seeds")) {
-      pair.seeds.push_back({s.at("seed"), s.at("state"), s.at("sentence"), s.at("parameters"), s.at("epochs"), s.at("peak_bytes"),
-                            number_from(s.at("test_l2")), number_from(s.at("validation_l2")), s.at("training_seconds")});
+      pair.seeds.push_back({s.at("seed"), s.at("state"), s.at("sentence"), s.at("parameters"), s.at("epochs"),
+                            s.at("peak_bytes"), number_from(s.at("test_l2")), number_from(s.at("validation_l2")),
+                            s.at("training_seconds")});
     }
     return pair;
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", path.string()), "the state of a pair", error.what(), "remove the file; finished runs beside it are kept");
+    fail(fmt::format("reading '{}'", path.string()), "the state of a pair", error.what(),
+         "remove the file; finished runs beside it are kept");
   }
 }
 
 int threads_of(const TablePlan& plan) { return plan.threads > 0 ? plan.threads : thread_count(); }
 
 fs::path pair_file(const fs::path& folder) { return folder / "pair.json"; }
-void write_pair(const fs::path& folder, const Pair& pair) { write_file_atomically(pair_file(folder), to_json(pair).dump(1) + "\n"); }
+void write_pair(const fs::path& folder, const Pair& pair) {
+  write_file_atomically(pair_file(folder), to_json(pair).dump(1) + "\n");
+}
 
 // What the files of a pair say, before a budget fixes its epochs.
 TrainConfig recipe_of(const TablePlan& plan, const std::string& benchmark, const std::string& model) {
@@ -83,16 +105,29 @@ json ask_child(const TablePlan& plan, const fs::path& recipe, const fs::path& ru
   const fs::path result = run.parent_path() / "child.json";
   std::error_code ignored;
   fs::remove(result, ignored);
-  std::vector<std::string> words{"pair", "--config", recipe.string(), "--run", run.string(), "--result", result.string(), "--set", fmt::format("train.seed={}", seed),
-                                 "--threads", std::to_string(threads_of(plan))};
+  std::vector<std::string> words{"pair",
+                                 "--config",
+                                 recipe.string(),
+                                 "--run",
+                                 run.string(),
+                                 "--result",
+                                 result.string(),
+                                 "--set",
+                                 fmt::format("train.seed={}", seed),
+                                 "--threads",
+                                 std::to_string(threads_of(plan))};
   if (measure > 0) words.insert(words.end(), {"--measure", fmt::format("{}", measure)});
   const ChildEnd end = run_child(plan.program, words);
   json answer;
   if (fs::exists(result)) answer = json::parse(read_file(result, "reading"), nullptr, false);
   fs::remove(result, ignored);
   if (answer.is_object() && answer.contains("state")) return answer;
-  const std::string how = end.signal != 0 ? fmt::format("signal {} ({})", end.signal, ::strsignal(end.signal)) : fmt::format("exit code {}", end.code);
-  return {{"state", "crashed"}, {"sentence", fmt::format("training: expected an end, found {}{}", how, end.signal == 9 ? "; is there enough memory?" : "")}, {"peak_bytes", 0}};
+  const std::string how = end.signal != 0 ? fmt::format("signal {} ({})", end.signal, ::strsignal(end.signal))
+                                          : fmt::format("exit code {}", end.code);
+  return {{"state", "crashed"},
+          {"sentence", fmt::format("training: expected an end, found {}{}", how,
+                                   end.signal == 9 ? "; is there enough memory?" : "")},
+          {"peak_bytes", 0}};
 }
 
 // Runs of finished seeds are kept; a divergence would come again; all else is tried again.
@@ -156,14 +191,16 @@ TrainConfig fixed_recipe(const TablePlan& plan, const fs::path& folder, const Pa
   config.epoch_samples = pair.epoch_samples;
   const TrainConfig before = read_recipe_files({folder / "recipe.toml"}, {});
   if (fixed_text(before) != fixed_text(config)) {
-    fail_usage(fmt::format("training {} on {}", pair.model, pair.benchmark), fmt::format("the recipe in '{}'", (folder / "recipe.toml").string()), "another",
+    fail_usage(fmt::format("training {} on {}", pair.model, pair.benchmark),
+               fmt::format("the recipe in '{}'", (folder / "recipe.toml").string()), "another",
                "choose another --out, or remove that folder");
   }
   return config;
 }
 
 // `set`: the hash of the benchmark's.
-void finish_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model, const std::string& set) {
+void finish_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model,
+                 const std::string& set) {
   make_folder(folder);
   Pair pair;
   if (fs::exists(pair_file(folder))) pair = pair_from(pair_file(folder));
@@ -193,7 +230,8 @@ std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const f
   std::map<std::string, std::string> hashes;
   for (const std::string& benchmark : plan.benchmarks) {
     const fs::path set = plan.data / (benchmark + ".h5");
-    if (!fs::exists(set)) fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
+    if (!fs::exists(set))
+      fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
   }
   for (const std::string& benchmark : plan.benchmarks) {
     hashes[benchmark] = fmt::format("{:016x}", DatasetReader(plan.data / (benchmark + ".h5")).hash());
@@ -202,7 +240,8 @@ std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const f
     const auto now = hashes.find(pair.benchmark);
     if (pair.epochs == 0 || pair.set.empty() || now == hashes.end() || now->second == pair.set) continue;
     fail_usage("going on with a table", fmt::format("the {} set that {} was trained on", pair.benchmark, pair.model),
-               fmt::format("another in '{}'", (plan.data / (pair.benchmark + ".h5")).string()), "choose another --out, or give the folder of that set with --data");
+               fmt::format("another in '{}'", (plan.data / (pair.benchmark + ".h5")).string()),
+               "choose another --out, or give the folder of that set with --data");
   }
   return hashes;
 }
@@ -221,7 +260,8 @@ bool Pair::finished(std::int64_t count) const {
 
 std::string Pair::reason() const {
   for (const PairSeed& s : seeds) {
-    if (s.state != "finished") return s.sentence.empty() ? s.state : fmt::format("{}: {}", s.state, s.sentence.substr(0, s.sentence.find('\n')));
+    if (s.state != "finished")
+      return s.sentence.empty() ? s.state : fmt::format("{}: {}", s.state, s.sentence.substr(0, s.sentence.find('\n')));
   }
   return "";
 }
@@ -229,7 +269,9 @@ std::string Pair::reason() const {
 double Pair::epoch_seconds() const {
   double sum = 0;
   std::int64_t count = 0;
-  const double share = epoch_samples > 0 && items > 0 ? std::min(1.0, static_cast<double>(epoch_samples) / static_cast<double>(items)) : 1;
+  const double share = epoch_samples > 0 && items > 0
+                           ? std::min(1.0, static_cast<double>(epoch_samples) / static_cast<double>(items))
+                           : 1;
   for (const PairSeed& s : seeds) {
     if (s.state != "finished" || s.epochs == 0) continue;
     // Every epoch, however short, ended in a whole look at the validation split: only the rest grows with the samples.
@@ -240,17 +282,22 @@ double Pair::epoch_seconds() const {
   return count == 0 ? std::nan("") : sum / static_cast<double>(count);
 }
 
-fs::path pair_folder(const fs::path& folder, const std::string& benchmark, const std::string& model) { return folder / benchmark / model; }
+fs::path pair_folder(const fs::path& folder, const std::string& benchmark, const std::string& model) {
+  return folder / benchmark / model;
+}
 
 void check_table(const TablePlan& plan, const fs::path& folder) {
   if (plan.seeds < 1) fail_usage("making a table", "at least one seed", std::to_string(plan.seeds));
   if (!(plan.minutes >= 0)) fail_usage("making a table", "--minutes of at least 0", fmt::format("{}", plan.minutes));
   if (const fs::path file = folder / "table.json"; fs::exists(file) && read_file(file, "reading") != plan_text(plan)) {
-    fail_usage("going on with a table", fmt::format("the preset, minutes and --set in '{}'", file.string()), "others", "choose another --out");
+    fail_usage("going on with a table", fmt::format("the preset, minutes and --set in '{}'", file.string()), "others",
+               "choose another --out");
   }
   for (const Pair& pair : read_table(folder)) {
-    if (pair.epochs == 0 || pair.threads == 0 || pair.threads == threads_of(plan)) continue;  // 0: of an older version, unknown
-    fail_usage("going on with a table", fmt::format("--threads {}, with which {} on {} was trained", pair.threads, pair.model, pair.benchmark),
+    if (pair.epochs == 0 || pair.threads == 0 || pair.threads == threads_of(plan))
+      continue;  // 0: of an older version, unknown
+    fail_usage("going on with a table",
+               fmt::format("--threads {}, with which {} on {} was trained", pair.threads, pair.model, pair.benchmark),
                std::to_string(threads_of(plan)), "choose another --out");
   }
   for (const std::string& benchmark : plan.benchmarks) {

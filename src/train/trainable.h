@@ -1,6 +1,6 @@
-// A model in training, as the learner sees it: one flat buffer of parameters, one of gradients, a loss with its gradient,
-// and a predictor of the weights as they are. A LANO is one on plain memory (train/lano_trainable.h); a program that
-// links LibTorch brings the others.
+// A model in training, as the learner sees it: one flat buffer of parameters, one of gradients, a loss with its
+// gradient, and a predictor of the weights as they are. A LANO is one on plain memory (train/lano_trainable.h); a
+// program that links LibTorch brings the others.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ namespace lano {
 
 // What is to be learned, beside the recipe: what the data fix.
 struct Objective {
-  ChannelMap output;            // from network values to physical ones
-  Shape mesh;                   // of the gradient term
+  ChannelMap output;  // from network values to physical ones
+  Shape mesh;         // of the gradient term
   std::vector<double> spacing;
 };
 
@@ -68,8 +68,8 @@ std::map<std::string, Tensor> name_tensors(const std::vector<NamedShape>& layout
 using MakeTrainable =
     std::function<std::unique_ptr<Trainable>(const nlohmann::json& architecture, const TrainConfig&, const Objective&)>;
 
-// What makes the models that need LibTorch: other operators, and LANO by the composite engine. Set once, at the start of
-// a program that links it.
+// What makes the models that need LibTorch: other operators, and LANO by the composite engine. Set once, at the start
+// of a program that links it.
 void set_torch_trainables(MakeTrainable make);
 
 bool needs_torch(const TrainConfig& config);

@@ -65,8 +65,9 @@ std::string data_text(const DatasetReader& reader, const std::vector<std::int64_
   hash.add(ends.coordinates);
   hash.add(ends.input);
   hash.add(ends.output);
-  return fmt::format("{} training samples of '{}', {} {}, {} input and {} output channels, fingerprint {:016x}", ids.size(), set.name, geometry_name(set.geometry),
-                     shape_text(set.shape), set.input_channels(), set.output_channels(), hash.value());
+  return fmt::format("{} training samples of '{}', {} {}, {} input and {} output channels, fingerprint {:016x}",
+                     ids.size(), set.name, geometry_name(set.geometry), shape_text(set.shape), set.input_channels(),
+                     set.output_channels(), hash.value());
 }
 
 // What make_model needs: the recipe's switches, and what the training data fix.
@@ -76,12 +77,14 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
     switches.pool = Pool::sequence;
     switches.order = Order::file;
   }
-  LanoShape shape = lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
+  LanoShape shape =
+      lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
   if (!shape.order_box.empty()) shape.order_box = survey.box;
   // The others' waves in space are as long as this box (models/features.h); a LANO has none.
   if (config.model != "lano" || !shape.reference_box.empty()) shape.reference_box = survey.network_box;
   if (survey.median_points > 0) shape.points = survey.median_points;
-  return config.model == "lano" ? to_json(switches, shape) : to_json(baseline_config(config.model, switches, config.baseline), shape);
+  return config.model == "lano" ? to_json(switches, shape)
+                                : to_json(baseline_config(config.model, switches, config.baseline), shape);
 }
 
 bool all_finite(std::span<const float> values) {
@@ -91,28 +94,38 @@ bool all_finite(std::span<const float> values) {
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
-      : config_(config), options_(options), reader_(config.data), survey_(survey_split(reader_, config)), start_(Clock::now()) {
+      : config_(config),
+        options_(options),
+        reader_(config.data),
+        survey_(survey_split(reader_, config)),
+        start_(Clock::now()) {
     const SetDescription& set = reader_.description();
     validation_ids_ = reader_.indices(Split::validation);
     if (validation_ids_.empty() && (config.selection == Selection::best || config.patience > 0)) {
-      fail_usage("training", fmt::format("a validation split for {}", config.patience > 0 ? "train.patience" : "train.selection = \"best\""), "none",
-                 "import with a validation share, or --set train.selection=last");
+      fail_usage("training",
+                 fmt::format("a validation split for {}",
+                             config.patience > 0 ? "train.patience" : "train.selection = \"best\""),
+                 "none", "import with a validation share, or --set train.selection=last");
     }
     if (sample_bytes(reader_, validation_ids_) <= kPieceBytes) validation_ = reader_.read(validation_ids_);
     prepare_task(set);
     check_loss(set);
     const Objective objective{survey_.normaliser.output, set.shape, survey_.spacing};
-    learner_ = std::make_unique<Learner>(config, make_trainable(architecture_for(config, set, survey_), config, objective));
-    for (const double agents : config.agents_range) model().use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
+    learner_ =
+        std::make_unique<Learner>(config, make_trainable(architecture_for(config, set, survey_), config, objective));
+    for (const double agents : config.agents_range)
+      model().use_agents(static_cast<std::int64_t>(agents));  // fails here, not in mid-run
     if (!config.agents_range.empty()) model().use_agents(config.lano.agents);
-    feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser, model().order_box());
+    feed_ = std::make_unique<SampleFeed>(reader_, survey_.ids, std::move(survey_.samples), survey_.normaliser,
+                                         model().order_box());
     const std::int64_t items_a_step = config.batch * config.accumulate;
     steps_per_epoch_ = (items() + items_a_step - 1) / items_a_step;
     state_.config = to_toml(config);
     state_.data = data_text(reader_, survey_.ids);
     state_.threads = thread_count();
     state_.best_validation = std::nan("");
-    folder_ = std::make_unique<RunFolder>(folder);  // last: what is wrong with recipe and data has been said, and nothing written
+    folder_ = std::make_unique<RunFolder>(
+        folder);  // last: what is wrong with recipe and data has been said, and nothing written
   }
 
   void resume() {
@@ -121,7 +134,8 @@ class Trainer {
     std::optional<CheckpointFolder::Found> found = checkpoints.newest(said);
     for (const std::string& text : said) fmt::print(stderr, "lano: passing over a damaged checkpoint: {}\n", text);
     if (!found && std::filesystem::exists(folder_->path() / "checkpoint/last.safetensors")) {
-      fail("resuming a run", "checkpoints of this version", "one of an earlier build", "finish the run with the lano that began it");
+      fail("resuming a run", "checkpoints of this version", "one of an earlier build",
+           "finish the run with the lano that began it");
     }
     const bool begun = std::filesystem::exists(folder_->config());
     if (begun || found) check_recipe(found ? found->checkpoint.config : read_file(folder_->config(), "reading"));
@@ -130,34 +144,46 @@ class Trainer {
       return;
     }
     Checkpoint& state = found->checkpoint;
-    if (state.data != state_.data) fail_usage("resuming a run", state.data, state_.data, "give the path of its dataset with --data, or start a new run");
+    if (state.data != state_.data)
+      fail_usage("resuming a run", state.data, state_.data,
+                 "give the path of its dataset with --data, or start a new run");
     if (state.threads != state_.threads && needs_torch(config_)) {
-      fmt::print(stderr, "lano: this run was begun with --threads {}; with {} LibTorch's own operations round differently\n", state.threads, state_.threads);
+      fmt::print(stderr,
+                 "lano: this run was begun with --threads {}; with {} LibTorch's own operations round differently\n",
+                 state.threads, state_.threads);
     }
-    learner_->restore(state.steps, state.weights, state.buffers, state.average, state.first_moment, state.second_moment);
+    learner_->restore(state.steps, state.weights, state.buffers, state.average, state.first_moment,
+                      state.second_moment);
     state.config = state_.config;
     state_ = std::move(state);
     saved_ = found->path;
     // A kill may have come between the checkpoint and these.
     folder_->write_metrics(state_.history);
-    if (state_.epoch > 0 && state_.best_epoch == state_.epoch && state_.steps == state_.epoch * steps_per_epoch_) checkpoints.keep_as_best(saved_);
+    if (state_.epoch > 0 && state_.best_epoch == state_.epoch && state_.steps == state_.epoch * steps_per_epoch_)
+      checkpoints.keep_as_best(saved_);
     if (!state_.best_weights.empty()) write_model();
     fmt::print("resuming after step {} (epoch {} of {})\n", state_.steps, state_.epoch, config_.epochs);
-    was_finished_ = (state_.epoch == config_.epochs || state_.ended) && std::filesystem::exists(folder_->evaluation_json());
+    was_finished_ =
+        (state_.epoch == config_.epochs || state_.ended) && std::filesystem::exists(folder_->evaluation_json());
   }
 
   TrainResult run() {
     write_file_atomically(folder_->config(), state_.config);
     const auto count = static_cast<std::int64_t>(survey_.ids.size());
-    folder_->event("start", {{"version", kVersion}, {"parameters", model().parameter_count()}, {"train", count},
-                            {"validation", validation_ids_.size()}, {"epoch", state_.epoch}, {"step", state_.steps}});
-    fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n", model().parameter_count(), count,
-               validation_ids_.size(), reader_.description().points(), survey_.in_memory ? "" : ", read ahead from the file", config_.epochs,
-               steps_per_epoch_);
+    folder_->event("start", {{"version", kVersion},
+                             {"parameters", model().parameter_count()},
+                             {"train", count},
+                             {"validation", validation_ids_.size()},
+                             {"epoch", state_.epoch},
+                             {"step", state_.steps}});
+    fmt::print("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps\n",
+               model().parameter_count(), count, validation_ids_.size(), reader_.description().points(),
+               survey_.in_memory ? "" : ", read ahead from the file", config_.epochs, steps_per_epoch_);
     const std::int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, config_.epochs) : config_.epochs;
     checkpointed_ = Clock::now();
     {
-      const std::int64_t begun = std::max<std::int64_t>(0, state_.steps - state_.epoch * steps_per_epoch_) * config_.batch * config_.accumulate;
+      const std::int64_t begun = std::max<std::int64_t>(0, state_.steps - state_.epoch * steps_per_epoch_) *
+                                 config_.batch * config_.accumulate;
       Progress progress("training", std::max<std::int64_t>(0, (last - state_.epoch) * items() - begun), "samples");
       while (state_.epoch < last && !state_.ended && !interrupted()) {
         if (epoch(progress)) finish_epoch();
@@ -179,7 +205,8 @@ class Trainer {
 
   void check_recipe(const std::string& toml) const {
     if (recipe_of_text(toml) == recipe_of(config_)) return;
-    fail_usage("resuming a run", "the config it was started with", "another", "start a new run, or give no --set and no --config beside --resume");
+    fail_usage("resuming a run", "the config it was started with", "another",
+               "start a new run, or give no --set and no --config beside --resume");
   }
 
   // Of a run that was judged before: the test split is read once.
@@ -188,7 +215,8 @@ class Trainer {
       const json evaluation = json::parse(read_file(folder_->evaluation_json(), "reading"));
       return evaluation.contains("test") ? evaluation["test"]["relative_l2"]["mean"].get<double>() : std::nan("");
     } catch (const json::exception& error) {
-      fail(fmt::format("reading '{}'", folder_->evaluation_json().string()), "the evaluation of a finished run", error.what(), "remove it and resume");
+      fail(fmt::format("reading '{}'", folder_->evaluation_json().string()), "the evaluation of a finished run",
+           error.what(), "remove it and resume");
     }
   }
 
@@ -199,7 +227,8 @@ class Trainer {
     } catch (const DivergedError&) {
       throw;
     } catch (const Error& error) {
-      throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' goes on from there", error.what(), last_state(), folder_->path().string(), state_.threads));
+      throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' goes on from there", error.what(),
+                              last_state(), folder_->path().string(), state_.threads));
     }
   }
 
@@ -208,18 +237,23 @@ class Trainer {
     const std::int64_t frames = config_.frames > 0 ? std::min(config_.frames, known) : known;
     const Task task = config_.lano.task;
     if ((task == Task::steady) != set.time.empty()) {
-      fail_usage("training", task == Task::steady ? "a steady set for model.task = \"steady\"" : "a set with output at several times",
-                 set.time.empty() ? "a steady one" : "a time-dependent one",
-                 "set model.task to steady, autoregressive or time_conditional");
+      fail_usage(
+          "training",
+          task == Task::steady ? "a steady set for model.task = \"steady\"" : "a set with output at several times",
+          set.time.empty() ? "a steady one" : "a time-dependent one",
+          "set model.task to steady, autoregressive or time_conditional");
     }
     starts_ = training_starts(config_, set);
     if (starts_ < 1) {
-      fail_usage("training", fmt::format("more than {} frames for train.rollout", config_.rollout), std::to_string(frames));
+      fail_usage("training", fmt::format("more than {} frames for train.rollout", config_.rollout),
+                 std::to_string(frames));
     }
     const std::int64_t weighted = task == Task::autoregressive ? config_.rollout : task == Task::steady ? 0 : frames;
     const auto given = static_cast<std::int64_t>(config_.loss.frame_weights.size());
     if (given != 0 && given != weighted) {
-      fail_usage("training", fmt::format("{} train.frame_weights, one a {}", weighted, task == Task::autoregressive ? "rolled-out step" : "frame"),
+      fail_usage("training",
+                 fmt::format("{} train.frame_weights, one a {}", weighted,
+                             task == Task::autoregressive ? "rolled-out step" : "frame"),
                  std::to_string(given));
     }
   }
@@ -227,13 +261,16 @@ class Trainer {
   void check_loss(const SetDescription& set) const {
     const auto weights = static_cast<std::int64_t>(config_.loss.channel_weights.size());
     if (weights != 0 && weights != set.output_channels()) {
-      fail_usage("training", fmt::format("{} train.channel_weights, one an output channel", set.output_channels()), std::to_string(weights));
+      fail_usage("training", fmt::format("{} train.channel_weights, one an output channel", set.output_channels()),
+                 std::to_string(weights));
     }
     if (config_.points > 0 && set.geometry != Geometry::points) {
-      fail_usage("training", "a point cloud for train.points", fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)));
+      fail_usage("training", "a point cloud for train.points",
+                 fmt::format("{} {}", geometry_name(set.geometry), shape_text(set.shape)));
     }
     check_augment(config_.augment, set, survey_.spacing, survey_.origin);
-    if (config_.augment != Augment::none && config_.lano.task != Task::steady) fail_usage("training", "a steady set for train.augment", "a time-dependent one");
+    if (config_.augment != Augment::none && config_.lano.task != Task::steady)
+      fail_usage("training", "a steady set for train.augment", "a time-dependent one");
     if (config_.loss.gradient_weight == 0) return;
     const bool thick = std::all_of(set.shape.begin(), set.shape.end(), [](std::int64_t extent) { return extent >= 3; });
     if (survey_.spacing.empty() || !thick) {
@@ -244,13 +281,16 @@ class Trainer {
   }
 
   std::int64_t all_items() const { return static_cast<std::int64_t>(survey_.ids.size()) * starts_; }
-  std::int64_t items() const { return config_.epoch_samples > 0 ? std::min(config_.epoch_samples, all_items()) : all_items(); }  // of an epoch
+  std::int64_t items() const {
+    return config_.epoch_samples > 0 ? std::min(config_.epoch_samples, all_items()) : all_items();
+  }  // of an epoch
 
   // The batches of the epoch under way, from the step it stands at: all of one step together.
   std::vector<std::vector<Item>> batches(std::int64_t first_step) const {
     std::vector<std::int64_t> order(static_cast<std::size_t>(all_items()));
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle, static_cast<std::uint64_t>(state_.epoch));
+    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::shuffle,
+                        static_cast<std::uint64_t>(state_.epoch));
     shuffle(order, stream);
     std::vector<std::vector<Item>> all;
     for (std::int64_t at = first_step * config_.accumulate * config_.batch; at < items(); at += config_.batch) {
@@ -320,12 +360,14 @@ class Trainer {
     return error;
   }
 
-  // Validation, choice of weights, the end by patience, the checkpoint, the metrics and (where it changed) the model file.
+  // Validation, choice of weights, the end by patience, the checkpoint, the metrics and (where it changed) the model
+  // file.
   void finish_epoch() {
     ++state_.epoch;
     const auto begun = Clock::now();
     const double raw = validation_error(), average = average_error();
-    state_.history.push_back({state_.epoch, state_.steps, learning_rate_, state_.epoch_loss / static_cast<double>(items()), raw, average,
+    state_.history.push_back({state_.epoch, state_.steps, learning_rate_,
+                              state_.epoch_loss / static_cast<double>(items()), raw, average,
                               state_.epoch_seconds + seconds_since(begun)});
     state_.epoch_loss = state_.epoch_seconds = 0;
     const bool last_kept = config_.selection == Selection::last;
@@ -335,17 +377,22 @@ class Trainer {
     if (better) {
       const std::span<const float> values = model().values();
       state_.best_weights = use_average ? learner_->average() : std::vector<float>(values.begin(), values.end());
-      state_.best_buffers = model().buffers();  // statistics are running means already: averaged weights take them as they are
+      state_.best_buffers =
+          model().buffers();  // statistics are running means already: averaged weights take them as they are
       state_.best_is_average = use_average;
       state_.best_validation = error;
       state_.best_epoch = state_.epoch;
     }
-    state_.ended = config_.patience > 0 && state_.epoch - best_validation_epoch() >= config_.patience && state_.epoch < config_.epochs;
+    state_.ended = config_.patience > 0 && state_.epoch - best_validation_epoch() >= config_.patience &&
+                   state_.epoch < config_.epochs;
     save(better);
     keeping([&] {
       folder_->write_metrics(state_.history);
       const EpochMetrics& m = state_.history.back();
-      folder_->event("epoch", {{"epoch", m.epoch}, {"train_loss", m.train_loss}, {"seconds", m.seconds}, {"validation_l2", number_or_null(raw)},
+      folder_->event("epoch", {{"epoch", m.epoch},
+                               {"train_loss", m.train_loss},
+                               {"seconds", m.seconds},
+                               {"validation_l2", number_or_null(raw)},
                                {"validation_ema_l2", number_or_null(average)}});
       if (better) write_model();
     });
@@ -355,7 +402,8 @@ class Trainer {
     std::int64_t epoch = 0;
     double best = std::numeric_limits<double>::infinity();
     for (const EpochMetrics& m : state_.history) {
-      const double error = std::isfinite(m.validation_ema_l2) ? std::min(m.validation_l2, m.validation_ema_l2) : m.validation_l2;
+      const double error =
+          std::isfinite(m.validation_ema_l2) ? std::min(m.validation_l2, m.validation_ema_l2) : m.validation_l2;
       if (error < best) {
         best = error;
         epoch = m.epoch;
@@ -373,12 +421,14 @@ class Trainer {
   }
 
   std::string last_state() const {
-    return saved_.empty() ? "there is no checkpoint yet" : fmt::format("the last finite state is in '{}'", saved_.string());
+    return saved_.empty() ? "there is no checkpoint yet"
+                          : fmt::format("the last finite state is in '{}'", saved_.string());
   }
 
   [[noreturn]] void fail_not_finite(const std::string& what, const std::string& found) const {
-    throw DivergedError(error_message(fmt::format("training, step {}", learner_->steps() + 1), what, found,
-                                      fmt::format("lower schedule.learning_rate or look at these samples; {}", last_state())));
+    throw DivergedError(
+        error_message(fmt::format("training, step {}", learner_->steps() + 1), what, found,
+                      fmt::format("lower schedule.learning_rate or look at these samples; {}", last_state())));
   }
 
   std::string sample_text(const std::vector<Item>& items) const {
@@ -393,7 +443,8 @@ class Trainer {
     state_.average = learner_->average();
     state_.first_moment = learner_->optimiser().first_moment();
     state_.second_moment = learner_->optimiser().second_moment();
-    if (!all_finite(state_.weights) || !all_finite(state_.buffers) || !all_finite(state_.average)) fail_not_finite("finite weights after the last step", "NaN or infinity");
+    if (!all_finite(state_.weights) || !all_finite(state_.buffers) || !all_finite(state_.average))
+      fail_not_finite("finite weights after the last step", "NaN or infinity");
     keeping([&] { saved_ = folder_->checkpoints().save(state_, best); });
     checkpointed_ = Clock::now();
   }
@@ -434,10 +485,12 @@ class Trainer {
 
   std::string selection_text() const {
     const std::string weights = state_.best_is_average ? "the running mean of the weights" : "the weights";
-    const std::string which = config_.selection == Selection::best
-                                  ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best_epoch, state_.epoch,
-                                                learner_->average().empty() ? "" : " of raw and averaged weights")
-                                  : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best_epoch);
+    const std::string which =
+        config_.selection == Selection::best
+            ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights,
+                          state_.best_epoch, state_.epoch,
+                          learner_->average().empty() ? "" : " of raw and averaged weights")
+            : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best_epoch);
     return which + (options_.test ? "; the test split was read once, after training" : "; the test split was not read");
   }
 
@@ -468,7 +521,8 @@ class Trainer {
       std::vector<std::int64_t> picked;
       for (const std::size_t row : picked_rows(evaluation)) picked.push_back(evaluation.ids[row]);
       const Samples few = reader_.read(picked);
-      write_picked(folder_->evaluation_data(), evaluate(*predictor, reader_.description(), few), few, reader_.description());
+      write_picked(folder_->evaluation_data(), evaluate(*predictor, reader_.description(), few), few,
+                   reader_.description());
     }
     write_file_atomically(folder_->evaluation_json(), about.dump(1) + "\n");
     folder_->event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
@@ -480,7 +534,7 @@ class Trainer {
   SplitSurvey survey_;
   Clock::time_point start_, checkpointed_;
   std::vector<std::int64_t> validation_ids_;
-  Samples validation_;    // empty where it is read in pieces each time
+  Samples validation_;  // empty where it is read in pieces each time
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<SampleFeed> feed_;
   std::unique_ptr<RunFolder> folder_;

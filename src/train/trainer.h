@@ -1,6 +1,6 @@
-// Training of one model on one dataset: shuffled batches, validation and a checkpoint each epoch (and by steps and minutes), and
-// at the end the model file and one look at the test split. Everything random comes from (seed, epoch, step), so a run resumed
-// from any checkpoint does the same steps as one never stopped and ends with the same bytes.
+// Training of one model on one dataset: shuffled batches, validation and a checkpoint each epoch (and by steps and
+// minutes), and at the end the model file and one look at the test split. Everything random comes from (seed, epoch,
+// step), so a run resumed from any checkpoint does the same steps as one never stopped and ends with the same bytes.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,21 @@ namespace lano {
 
 struct TrainResult {
   std::int64_t parameters = 0, epochs = 0, best_epoch = 0;
-  double validation_l2 = 0;   // of the chosen weights; NaN without a validation split
-  double test_l2 = 0;         // NaN without a test split
-  double seconds = 0;         // of training
-  bool finished = true;       // false where it was stopped earlier: no test error then
+  double validation_l2 = 0;  // of the chosen weights; NaN without a validation split
+  double test_l2 = 0;        // NaN without a test split
+  double seconds = 0;        // of training
+  bool finished = true;      // false where it was stopped earlier: no test error then
 };
 
 struct TrainOptions {
-  bool resume = false;              // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
-  std::int64_t stop_after = 0;      // stop after so many epochs in all, to be resumed; 0: train to the end
-  bool test = true;                 // judge the chosen weights on the test split at the end
+  bool resume = false;  // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
+  std::int64_t stop_after = 0;  // stop after so many epochs in all, to be resumed; 0: train to the end
+  bool test = true;             // judge the chosen weights on the test split at the end
   std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
 };
 
-// Frames of a sample that training starts from: 1 of a steady set; a roll-out needs its steps ahead of it. May be below 1, which is refused.
+// Frames of a sample that training starts from: 1 of a steady set; a roll-out needs its steps ahead of it. May be below
+// 1, which is refused.
 std::int64_t training_starts(const TrainConfig& config, const SetDescription& set);
 
 // Stops with a checkpoint after the step in which core/interrupt.h says so.

@@ -1,7 +1,7 @@
-// Rung r trains each trial that is left for epochs * keep^(rungs - 1 - r) epochs from scratch, then drops all but the best
-// share. A longer rung does not go on from the shorter one: learning-rate schedules run over the whole of a training, so a
-// long run cut short would be judged in mid-cycle at a high rate, where no run ends. With keep 1/3 and three rungs every
-// rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full trainings.
+// Rung r trains each trial that is left for epochs * keep^(rungs - 1 - r) epochs from scratch, then drops all but the
+// best share. A longer rung does not go on from the shorter one: learning-rate schedules run over the whole of a
+// training, so a long run cut short would be judged in mid-cycle at a high rate, where no run ends. With keep 1/3 and
+// three rungs every rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full trainings.
 #include "train/tune.h"
 
 #include <fmt/format.h>
@@ -50,8 +50,9 @@ void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / "config.toml") || is_seed_group(folder)) {
     fail(doing, "a new folder, or one of a search", "a training", "choose another --out");
   }
-  ordered_json wanted{{"base", to_toml(plan.base)}, {"vary", ordered_json::array()}, {"trials", plan.trials},
-                      {"rungs", plan.rungs},        {"keep", plan.keep},             {"seed", plan.seed}};
+  ordered_json wanted{{"base", to_toml(plan.base)}, {"vary", ordered_json::array()},
+                      {"trials", plan.trials},      {"rungs", plan.rungs},
+                      {"keep", plan.keep},          {"seed", plan.seed}};
   for (const VariedKey& key : plan.vary) wanted["vary"].push_back(key.text);
   const auto path = folder / "tune.json";
   if (!std::filesystem::exists(path)) {
@@ -64,14 +65,16 @@ void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
     const auto found = ordered_json::parse(read_file(path, "reading"));
     for (const auto& [name, value] : wanted.items()) {
       if (found.at(name) == value) continue;
-      differences.push_back(name == "base" ? "another recipe or dataset" : fmt::format("{} {}", name, found.at(name).dump()));
+      differences.push_back(name == "base" ? "another recipe or dataset"
+                                           : fmt::format("{} {}", name, found.at(name).dump()));
     }
   } catch (const ordered_json::exception& error) {
     fail(fmt::format("reading '{}'", path.string()), "the plan of a search", error.what(),
          "remove the file and give the same command again; finished runs are kept");
   }
   if (!differences.empty()) {
-    fail_usage(doing, "the plan of the search that is there", fmt::format("another; it was started with {}", fmt::join(differences, ", ")),
+    fail_usage(doing, "the plan of the search that is there",
+               fmt::format("another; it was started with {}", fmt::join(differences, ", ")),
                "give the same options to go on, or choose another --out");
   }
 }
@@ -86,7 +89,8 @@ std::string epochs_text(std::int64_t epochs) { return fmt::format("{} epoch{}", 
 
 std::string values_text(const TunePlan& plan, const TuneTrial& trial) {
   std::vector<std::string> parts;
-  for (std::size_t k = 0; k < plan.vary.size(); ++k) parts.push_back(plan.vary[k].name + "=" + value_text(trial.values[k]));
+  for (std::size_t k = 0; k < plan.vary.size(); ++k)
+    parts.push_back(plan.vary[k].name + "=" + value_text(trial.values[k]));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -111,14 +115,15 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
         return true;
       }
     } catch (const ordered_json::exception& error) {
-      fail(fmt::format("reading '{}'", failure.string()), "a rung and an error", error.what(), "remove the file to train it again");
+      fail(fmt::format("reading '{}'", failure.string()), "a rung and an error", error.what(),
+           "remove the file to train it again");
     }
   }
   TrainConfig config = config_of(plan, trial.values);
   config.epochs = rung_epochs(plan)[rung];
   try {
-    const std::string title = fmt::format("trial {} of {}, rung {} of {}, {}: {}", trial.number, plan.trials, rung, plan.rungs,
-                                          epochs_text(config.epochs), values_text(plan, trial));
+    const std::string title = fmt::format("trial {} of {}, rung {} of {}, {}: {}", trial.number, plan.trials, rung,
+                                          plan.rungs, epochs_text(config.epochs), values_text(plan, trial));
     const auto outcome = finish_run(config, own / fmt::format("rung-{}", rung), title, false);
     if (!outcome) return false;
     if (std::isfinite(outcome->validation_l2)) {
@@ -158,11 +163,16 @@ void write_tables(const TunePlan& plan, const std::filesystem::path& folder, con
 
 const char* state_name(TrialState state) {
   switch (state) {
-    case TrialState::waiting: return "waiting";
-    case TrialState::dropped: return "dropped";
-    case TrialState::failed: return "failed";
-    case TrialState::finished: return "finished";
-    case TrialState::best: return "best";
+    case TrialState::waiting:
+      return "waiting";
+    case TrialState::dropped:
+      return "dropped";
+    case TrialState::failed:
+      return "failed";
+    case TrialState::finished:
+      return "finished";
+    case TrialState::best:
+      return "best";
   }
   return "?";
 }
@@ -207,7 +217,8 @@ std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& s
         break;
       } catch (const UsageError& error) {
         if (++trial.redraws > kMostRedraws) {
-          fail_usage(fmt::format("drawing trial {}", number), fmt::format("a valid config in {} draws", kMostRedraws + 1),
+          fail_usage(fmt::format("drawing trial {}", number),
+                     fmt::format("a valid config in {} draws", kMostRedraws + 1),
                      fmt::format("none, the last with {}: {}", values_text(plan, trial), error.what()), "");
         }
       }
@@ -229,7 +240,8 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder) {
   std::vector<TuneTrial*> left;
   for (TuneTrial& trial : trials) left.push_back(&trial);
   for (std::int64_t rung = 0; rung < plan.rungs; ++rung) {
-    const std::int64_t next = rung + 1 < plan.rungs ? kept_trials(static_cast<std::int64_t>(left.size()), plan.keep) : 1;
+    const std::int64_t next =
+        rung + 1 < plan.rungs ? kept_trials(static_cast<std::int64_t>(left.size()), plan.keep) : 1;
     for (TuneTrial* trial : left) {
       if (!run_trial(plan, static_cast<std::size_t>(rung), folder, *trial)) return {best_first(trials), false};
       write_tables(plan, folder, trials);
@@ -276,7 +288,8 @@ std::string tune_markdown(const TunePlan& plan, const std::vector<TuneTrial>& be
       plan.trials, plan.rungs, plan.keep, plan.seed, redraws);
   for (const VariedKey& key : plan.vary) text += fmt::format(" {} |", key.name);
   const auto epochs = rung_epochs(plan);
-  for (std::size_t rung = 0; rung < epochs.size(); ++rung) text += fmt::format(" rung {}: {} |", rung, epochs_text(epochs[rung]));
+  for (std::size_t rung = 0; rung < epochs.size(); ++rung)
+    text += fmt::format(" rung {}: {} |", rung, epochs_text(epochs[rung]));
   text += " state |\n|";
   for (std::size_t column = 0; column < plan.vary.size() + epochs.size() + 2; ++column) text += "---|";
   text += "\n";

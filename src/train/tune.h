@@ -21,26 +21,26 @@
 namespace lano {
 
 struct TunePlan {
-  TrainConfig base;                     // epochs: those of the last rung
+  TrainConfig base;  // epochs: those of the last rung
   std::vector<VariedKey> vary;
   std::int64_t trials = 12, rungs = 3, seed = 0;
-  double keep = 0.34;                   // share of a rung's trials that goes to the next
+  double keep = 0.34;  // share of a rung's trials that goes to the next
 };
 
 enum class TrialState { waiting, dropped, failed, finished, best };
 
 struct TuneTrial {
-  std::int64_t number = 0;              // from 0
-  std::int64_t redraws = 0;             // draws before this one that gave no valid config
-  std::vector<ConfigValue> values;      // one a varied key
-  std::vector<double> validation_l2;    // one a rung that was finished
+  std::int64_t number = 0;            // from 0
+  std::int64_t redraws = 0;           // draws before this one that gave no valid config
+  std::vector<ConfigValue> values;    // one a varied key
+  std::vector<double> validation_l2;  // one a rung that was finished
   TrialState state = TrialState::waiting;
-  std::string error;                    // the sentence of a training that failed
+  std::string error;  // the sentence of a training that failed
 };
 
 struct TuneResult {
-  std::vector<TuneTrial> trials;        // best first
-  bool finished = true;                 // false: a training was stopped, to go on by the same call
+  std::vector<TuneTrial> trials;  // best first
+  bool finished = true;           // false: a training was stopped, to go on by the same call
 };
 
 // Epochs of each rung: max(1, round(epochs * keep^(rungs - 1 - r))).
@@ -48,8 +48,8 @@ std::vector<std::int64_t> rung_epochs(const TunePlan& plan);
 // How many of so many trials go to the next rung: ceil(keep * trials).
 std::int64_t kept_trials(std::int64_t trials, double keep);
 
-// Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this set is drawn again, at most
-// a hundred times.
+// Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this set is drawn again, at
+// most a hundred times.
 std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& set);
 
 TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder);

@@ -67,13 +67,16 @@ void read_range(VariedKey& key, const Schema::Key& known, const ConfigValue& lik
   const auto dots = values.find("..");
   const auto end = [&](std::string_view text) {
     const auto value = read_as(like, trimmed(text));
-    if (!value) fail_usage(doing, fmt::format("{} at each end of the range of {}", known.type, key.name), fmt::format("'{}'", text));
+    if (!value)
+      fail_usage(doing, fmt::format("{} at each end of the range of {}", known.type, key.name),
+                 fmt::format("'{}'", text));
     return key.whole ? static_cast<double>(std::get<std::int64_t>(*value)) : std::get<double>(*value);
   };
   key.low = end(values.substr(0, dots));
   key.high = end(values.substr(dots + 2));
   if (!(key.low < key.high)) {
-    fail_usage(doing, "a range whose low end is below its high end", std::string(values), "write LOW..HIGH, or --set for one value");
+    fail_usage(doing, "a range whose low end is below its high end", std::string(values),
+               "write LOW..HIGH, or --set for one value");
   }
   if (key.logarithmic && !(key.low > 0)) {
     fail_usage(doing, "a low end above 0 for :log", fmt::format("{}", key.low), "raise it, or leave :log away");
@@ -94,7 +97,8 @@ void read_list(VariedKey& key, const Schema::Key& known, const ConfigValue& like
     from = comma + 1;
   }
   if (key.choices.size() < 2) {
-    fail_usage(doing, "a range LOW..HIGH or a list of at least two values", fmt::format("'{}'", values), "use --set for one value");
+    fail_usage(doing, "a range LOW..HIGH or a list of at least two values", fmt::format("'{}'", values),
+               "use --set for one value");
   }
 }
 
@@ -102,7 +106,8 @@ void read_list(VariedKey& key, const Schema::Key& known, const ConfigValue& like
 double rounded(const VariedKey& key, double value) {
   const double span = key.logarithmic ? std::log(key.high / key.low) : key.high - key.low;
   const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(span / 1000))));
-  const std::string text = key.logarithmic ? fmt::format("{:.{}e}", value, digits) : fmt::format("{:.{}f}", value, digits);
+  const std::string text =
+      key.logarithmic ? fmt::format("{:.{}e}", value, digits) : fmt::format("{:.{}f}", value, digits);
   return std::clamp(*number<double>(text), key.low, key.high);
 }
 
@@ -125,7 +130,8 @@ VariedKey parse_vary(std::string_view text) {
   for (const Schema::Key& known : schema.keys()) names.push_back(known.name);
   const auto at = std::find(names.begin(), names.end(), key.name);
   if (at == names.end()) {
-    fail_usage(doing, "a known key", fmt::format("'{}'", key.name), fmt::format("did you mean '{}'?", nearest(key.name, names)));
+    fail_usage(doing, "a known key", fmt::format("'{}'", key.name),
+               fmt::format("did you mean '{}'?", nearest(key.name, names)));
   }
   for (const auto& [name, why] : kFixed) {
     if (name == key.name) fail_usage(doing, "a key that can be tuned", fmt::format("'{}'", name), why);
@@ -160,7 +166,8 @@ void set_key(TrainConfig& config, const std::string& name, const ConfigValue& va
   for (const Schema::Key& key : schema.keys()) {
     if (key.name == name && key.set(value)) return;
   }
-  fail("setting a key of the training config", "a known key and a value of its type", fmt::format("{} = {}", name, value_text(value)));
+  fail("setting a key of the training config", "a known key and a value of its type",
+       fmt::format("{} = {}", name, value_text(value)));
 }
 
 std::string value_text(const ConfigValue& value) {

@@ -13,11 +13,11 @@
 namespace lano {
 
 struct VariedKey {
-  std::string text;                     // as given
-  std::string name;                     // "model.width"
-  std::vector<ConfigValue> choices;     // a list; empty: a range
+  std::string text;                  // as given
+  std::string name;                  // "model.width"
+  std::vector<ConfigValue> choices;  // a list; empty: a range
   bool whole = false, logarithmic = false;
-  double low = 0, high = 0;             // both ends belong to the range
+  double low = 0, high = 0;  // both ends belong to the range
 };
 
 VariedKey parse_vary(std::string_view text);

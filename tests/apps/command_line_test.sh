@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The command line as a user types it: help, exit codes, one sentence for each mistake, nothing half-written, nothing
-# lost; the whole workflow from generate to report, with LibTorch for other operators too. Usage: command_line_test.sh LANO WITH_TORCH
+# lost; the whole workflow from generate to report, with LibTorch for other operators too.
+# Usage: command_line_test.sh LANO WITH_TORCH
 set -uo pipefail
 lano=$1 torch=$2
 scratch=$(mktemp -d)
@@ -23,7 +24,9 @@ expect() {
 
 expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
 expect 0 'generate.*' "$lano" --help
-for word in eval experiment\ ablation export generate import info predict report runs train tune; do expect 0 'Example: lano' "$lano" $word --help; done
+for word in eval experiment\ ablation export generate import info predict report runs train tune; do
+  expect 0 'Example: lano' "$lano" $word --help
+done
 expect 2 'subcommand is required' "$lano"
 expect 2 'bogus' "$lano" bogus
 expect 2 'did you mean .darcy.' "$lano" generate dracy
@@ -40,7 +43,9 @@ expect 0 'kernels +plain' env LANO_SIMD=plain "$lano" info --system
 expect 2 'LANO_SIMD.*plain.*found mmx' env LANO_SIMD=mmx "$lano" info --system
 expect 1 'folder of a run' "$lano" report none
 expect 2 'ending in .onnx' "$lano" export none.safetensors --onnx model.txt
-for mesh in 6x 6xx6 x6 0x6 6y6 -6x6; do expect 2 'mesh like 64x64' "$lano" export none.safetensors --onnx m.onnx --mesh=$mesh; done
+for mesh in 6x 6xx6 x6 0x6 6y6 -6x6; do
+  expect 2 'mesh like 64x64' "$lano" export none.safetensors --onnx m.onnx --mesh=$mesh
+done
 expect 1 'nothing at that path' "$lano" export none.safetensors --onnx m.onnx --mesh 6x6
 [ -e m.onnx ] && complain "a refused export left m.onnx"
 
@@ -62,7 +67,8 @@ if [ -e killed.h5.samples ]; then
   expect 1 'those of another' "$lano" "${make[@]}" --seed 1 --out killed.h5
   expect 0 'were there from a generation that was stopped' "$lano" "${make[@]}" --out killed.h5
 fi
-[ -n "$(contents whole.h5)" ] && [ "$(contents whole.h5)" = "$(contents killed.h5)" ] || complain "a killed generation differs"
+[ -n "$(contents whole.h5)" ] && [ "$(contents whole.h5)" = "$(contents killed.h5)" ] ||
+  complain "a killed generation differs"
 [ -e killed.h5.samples ] && complain "the side store was left behind"
 expect 0 'picture: whole.h5.png .columns: permeability . pressure|columns' "$lano" info whole.h5 --plot
 [ -s whole.h5.png ] || complain "whole.h5.png is missing"
@@ -76,9 +82,11 @@ rm -f e.h5 l.h5
 full=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out full.h5 2>&1); status=$?
 [ "$status" = 1 ] || complain "a full disk exited $status: $full"
 grep -q 'full.h5.*File too large' <<<"$full" || complain "a full disk should name the file and the cause: $full"
-forced=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out d.h5 --force 2>&1) && complain "a full disk was not noticed: $forced"
+forced=$(ulimit -f 8; "$lano" generate darcy --resolution 65 --stride 1 --train 40 --test 4 --out d.h5 --force 2>&1) &&
+  complain "a full disk was not noticed: $forced"
 [ "$sum" = "$(sha256sum d.h5)" ] || complain "a full disk lost d.h5"
-ls | grep -vx -e d.h5 -e 'd.h5.samples' -e 'full.h5.samples' && complain "a full disk left more than the samples it had finished"
+ls | grep -vx -e d.h5 -e 'd.h5.samples' -e 'full.h5.samples' &&
+  complain "a full disk left more than the samples it had finished"
 rm -f ./*.samples
 
 head -c 1000 d.h5 > cut.h5
@@ -104,11 +112,14 @@ expect 2 "number of samples" "$lano" import --benchmark pipe --from . --train a.
 make_run() {
   mkdir -p "$1"
   printf '[data]\nfile = "d.h5"\n[model]\nwidth = %s\n[train]\nepochs = 2\nseed = %s\n' "$3" "$2" > "$1/config.toml"
-  printf 'epoch,step,validation_ema_l2,learning_rate,train_loss,validation_l2,seconds\n1,4,,1e-3,0.7,0.6,1\n2,8,0.45,1e-3,0.5,%s,1\n' "$4" > "$1/metrics.csv"
+  printf '%s\n' 'epoch,step,validation_ema_l2,learning_rate,train_loss,validation_l2,seconds' \
+    '1,4,,1e-3,0.7,0.6,1' "2,8,0.45,1e-3,0.5,$4,1" > "$1/metrics.csv"
   cat > "$1/evaluation.json" <<END
-{"parameters": 1234, "epochs": 2, "best_epoch": 2, "selection": "best on validation", "selection_text": "Kept: the best of two epochs.",
- "weights": "ema", "train_samples": 4, "validation_samples": 1, "validation_l2": $4, "training_seconds": 2.0, "set": "darcy", "test":
- {"samples": 1, "seconds": 0.1, "relative_l2": {"mean": $5}, "max_error": {"mean": 0.1}, "per_sample": [{"id": 5, "relative_l2": $5}]}}
+{"parameters": 1234, "epochs": 2, "best_epoch": 2, "selection": "best on validation",
+ "selection_text": "Kept: the best of two epochs.", "weights": "ema", "train_samples": 4, "validation_samples": 1,
+ "validation_l2": $4, "training_seconds": 2.0, "set": "darcy", "test":
+ {"samples": 1, "seconds": 0.1, "relative_l2": {"mean": $5}, "max_error": {"mean": 0.1},
+  "per_sample": [{"id": 5, "relative_l2": $5}]}}
 END
 }
 expect 1 'a folder' "$lano" runs
@@ -123,8 +134,10 @@ expect 0 'runs/c +stopped at epoch 2 of 2 +2/2 +4.500e-01 +2 +- +- +2.0 s' "$lan
 touch runs/c/lock
 expect 0 'runs/c +running' flock runs/c/lock "$lano" runs
 expect 0 'runs/c +stopped' "$lano" runs
-[ "$("$lano" runs --sort validation | awk 'NR > 1 {printf "%s ", $1}')" = "runs/b runs/a runs/c " ] || complain "--sort validation: $("$lano" runs --sort validation)"
-[ "$("$lano" runs runs/a runs/b runs --csv --keys train.epochs | tail -n 1)" = "runs/c,run,stopped,2,2,0.45,,2,ema,,,,2,0,darcy,2" ] || complain "--csv: $("$lano" runs --csv)"
+[ "$("$lano" runs --sort validation | awk 'NR > 1 {printf "%s ", $1}')" = "runs/b runs/a runs/c " ] ||
+  complain "--sort validation: $("$lano" runs --sort validation)"
+[ "$("$lano" runs runs/a runs/b runs --csv --keys train.epochs | tail -n 1)" = \
+  "runs/c,run,stopped,2,2,0.45,,2,ema,,,,2,0,darcy,2" ] || complain "--csv: $("$lano" runs --csv)"
 expect 2 "did you mean 'model.width'" "$lano" runs --keys model.widht
 expect 2 "name, validation, test or time" "$lano" runs --sort tets
 mkdir runs/hurt && echo '[' > runs/hurt/config.toml && printf 'epoch,seconds\n1,' > runs/hurt/metrics.csv
@@ -136,11 +149,14 @@ for part in 'Kept: the best of two epochs.' 'averaged weights' '(EMA)'; do
 done
 expect 1 'folder of a run' "$lano" report runs/a runs
 expect 0 '^report: report.html$' "$lano" report runs/a runs/b runs/c runs/hurt
-for part in 'LANO on darcy' 'model.width' 'runs/hurt' '<polyline'; do grep -qF "$part" report.html || complain "report.html lacks '$part'"; done
+for part in 'LANO on darcy' 'model.width' 'runs/hurt' '<polyline'; do
+  grep -qF "$part" report.html || complain "report.html lacks '$part'"
+done
 make_run runs/g/seed-0 0 16 0.25 0.5
 make_run runs/g/seed-1 1 16 0.35 0.6
 expect 0 'runs/g/seed-1 +finished' "$lano" runs
-echo '{"seeds":[{"seed":0,"run":"seed-0"},{"seed":1,"run":"seed-1"}],"validation_l2":{"mean":0.3,"deviation":0.05},"test_l2":{"mean":0.55,"deviation":0.05}}' > runs/g/seeds.json
+printf '%s%s\n' '{"seeds":[{"seed":0,"run":"seed-0"},{"seed":1,"run":"seed-1"}],' \
+  '"validation_l2":{"mean":0.3,"deviation":0.05},"test_l2":{"mean":0.55,"deviation":0.05}}' > runs/g/seeds.json
 expect 0 'runs/g +mean of 2 seeds +3.000e-01 \+- 5.0e-02 +5.500e-01 \+- 5.0e-02' "$lano" runs runs/g
 expect 0 'report: runs/g/report/index.html' "$lano" report runs/g
 grep -qF '5.500e-01 ± 5.0e-02' runs/g/report/index.html || complain "the report of seeds lacks their mean"
@@ -179,9 +195,11 @@ expect 1 'truth and prediction of each field' "$lano" report strange
 rm -r strange
 expect 0 'run +finished +2/2' "$lano" runs .
 expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
-expect 0 '5 samples of \[8, 8\] at 4 times' "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
+expect 0 '5 samples of \[8, 8\] at 4 times' \
+  "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
 expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last
-expect 0 'test relative L2' "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
+expect 0 'test relative L2' \
+  "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
 expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
 expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
@@ -215,13 +233,15 @@ expect 2 'no --stop-after' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
 [ -e seeds ] && complain "refused trainings left a folder"
 expect 0 'test +mean [0-9.e-]+ \+- [0-9.e-]+' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --threads 1
 cmp run/model.safetensors seeds/seed-0/model.safetensors || complain "a seed of a group differs from the run alone"
-[ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] || complain "seeds/ holds other files than it should"
+[ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] ||
+  complain "seeds/ holds other files than it should"
 expect 1 'a group of seeds that is already there' "$lano" train --data d.h5 --out seeds $tiny
 expect 1 'add --resume|by --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
 expect 0 'seed 1: finished before, kept' "$lano" train --resume seeds
 expect 0 'seed 1: finished before, kept' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --resume
 # A search: killed at some moment, the same command ends with the same table.
-search=(tune --data d.h5 $tiny --vary schedule.learning_rate=1e-4..1e-2:log --vary model.heads=1..4 --trials 4 --rungs 2 --keep 0.5 --threads 1)
+search=(tune --data d.h5 $tiny --vary schedule.learning_rate=1e-4..1e-2:log --vary model.heads=1..4
+  --trials 4 --rungs 2 --keep 0.5 --threads 1)
 expect 0 'best: tuned/best.toml' "$lano" "${search[@]}" --out tuned
 "$lano" "${search[@]}" --out killed >/dev/null 2>&1 & job=$!
 for _ in $(seq 1000); do [ -e killed/trial-001/rung-0/metrics.csv ] && break; sleep 0.01; done
@@ -248,7 +268,8 @@ else
   expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
   expect 0 'roofline' "$lano" bench forward --case elasticity --seconds 0.1
   last=$("$lano" bench step --case elasticity --seconds 0.1 --json | tail -n 1)
-  for field in case threads composite_ms fused_ms speedup gflops sgemm_gflops roofline peak_bytes_fused peak_bytes_composite max_rel_diff; do
+  for field in case threads composite_ms fused_ms speedup gflops sgemm_gflops roofline \
+               peak_bytes_fused peak_bytes_composite max_rel_diff; do
     grep -q "\"$field\":[\"0-9]" <<<"$last" || complain "bench step --json lacks $field: $last"
   done
   last=$("$lano" bench runtime --seconds 0 --json | tail -n 1)
@@ -274,7 +295,8 @@ else
   expect 0 'report: two.html' "$lano" report run other --out two.html
   grep -qF 'Operators on darcy: 2 runs' two.html || complain "two operators on one page have another title"
   expect 2 'other models have no agents' "$lano" train --data d.h5 --out o2 $small --set train.agents_range=[2,4]
-  expect 2 "a key that transolver reads, found 'model.bias'" "$lano" tune --data d.h5 --out o2 $small --vary model.bias=outer,none
+  expect 2 "a key that transolver reads, found 'model.bias'" \
+    "$lano" tune --data d.h5 --out o2 $small --vary model.bias=outer,none
   expect 2 "did you mean 'transolver'" "$lano" train --data d.h5 --out o2 $tiny --set model.name=transolvr
   expect 2 "model.name = .lano." "$lano" experiment ablation --data d.h5 --out o2 $small
   [ -e o2 ] && complain "refused trainings left a folder"
@@ -284,30 +306,41 @@ else
   printf '[model]\nlayers = 1\nwidth = 16\n[train]\nepochs = 1\n' > a.toml
   printf '[model]\nname = "transolver"\nwidth = 8\nheads = 2\n' > b.toml
   expect 0 'test relative L2' "$lano" train --config a.toml --config b.toml --data d.h5 --out layered
-  grep -q '^width = 8$' layered/config.toml && grep -q '^layers = 1$' layered/config.toml || complain "two --config are not laid one over the other"
-  # Two operators under a budget: killed in the middle, the same command ends with every pair; a second call trains nothing.
+  grep -q '^width = 8$' layered/config.toml && grep -q '^layers = 1$' layered/config.toml ||
+    complain "two --config are not laid one over the other"
+  # Two operators under a budget: killed in the middle, the same command ends with every pair;
+  # a second call trains nothing.
   mkdir sets && cp d.h5 sets/darcy.h5
-  table=(experiment table --preset smoke --models lano,transolver --benchmarks darcy --data sets --minutes 0.05 --threads 1 --out table2)
+  table=(experiment table --preset smoke --models lano,transolver --benchmarks darcy --data sets
+    --minutes 0.05 --threads 1 --out table2)
   "$lano" "${table[@]}" >/dev/null 2>&1 & job=$!
   for _ in $(seq 600); do [ -e table2/darcy/lano/seed-0/metrics.csv ] && break; sleep 0.05; done
   kill -9 $job 2>/dev/null; wait $job 2>/dev/null
   for _ in $(seq 100); do flock -n table2/darcy/lano/seed-0/lock true 2>/dev/null && break; sleep 0.1; done
   expect 0 'relative promotion of LANO' "$lano" "${table[@]}"
-  for file in table.md table.csv index.html darcy/transolver/pair.json darcy/lano/seed-0/model.safetensors; do [ -s table2/$file ] || complain "table2/$file is missing"; done
-  [ "$(grep -cE '^darcy,(lano|transolver),[0-9.]+,' table2/table.csv)" = 2 ] || complain "table.csv lacks a pair: $(cat table2/table.csv)"
+  for file in table.md table.csv index.html darcy/transolver/pair.json darcy/lano/seed-0/model.safetensors; do
+    [ -s table2/$file ] || complain "table2/$file is missing"
+  done
+  [ "$(grep -cE '^darcy,(lano|transolver),[0-9.]+,' table2/table.csv)" = 2 ] ||
+    complain "table.csv lacks a pair: $(cat table2/table.csv)"
   [ "$(grep -o '<figure>' table2/index.html | wc -l)" = 5 ] || complain "the page shows no two operators side by side"
   before=$(sha256sum table2/darcy/*/seed-0/model.safetensors)
   expect 0 'Transolver' "$lano" "${table[@]}"
-  [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] || complain "a finished table was trained again"
+  [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] ||
+    complain "a finished table was trained again"
   expect 2 "the preset, minutes and --set" "$lano" "${table[@]}" --set train.batch=3
   expect 2 "did you mean 'transolver'" "$lano" experiment table --models transolvr --out t3
   expect 2 "did you mean 'darcy'" "$lano" experiment table --benchmarks dracy --out t3
   [ -e t3 ] && complain "a refused table left a folder"
   # Cost against N: two sizes, a plot, one JSON object in the last line.
-  last=$("$lano" bench cost --models lano,transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 1 --threads 1 --out cost --json 2>/dev/null | tail -n 1)
-  for part in '"cells":' '"slopes":' '"model":"transolver"' '"peak_bytes":' '"time":'; do grep -qF "$part" <<<"$last" || complain "bench cost --json lacks $part: $last"; done
+  last=$("$lano" bench cost --models lano,transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 1 \
+    --threads 1 --out cost --json 2>/dev/null | tail -n 1)
+  for part in '"cells":' '"slopes":' '"model":"transolver"' '"peak_bytes":' '"time":'; do
+    grep -qF "$part" <<<"$last" || complain "bench cost --json lacks $part: $last"
+  done
   [ "$(head -c 4 cost/cost.png | tail -c 3)" = PNG ] && [ -s cost/cost.html ] || complain "bench cost drew no plot"
-  expect 0 'left out' "$lano" bench cost --models transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 0.001 --threads 1
+  expect 0 'left out' "$lano" bench cost --models transolver --max-points 4096 --layers 1 --width 16 --heads 2 \
+    --budget 0.001 --threads 1
   for device in cuda cuda:3 tpu; do
     expect 2 'device' "$lano" train --data d.h5 --out t $tiny --device $device
   done

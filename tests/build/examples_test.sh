@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every example, built and run against an installed tree; all must say the same. Usage: examples_test.sh BUILD CMAKE SOURCE PYTHON
+# Every example, built and run against an installed tree; all must say the same.
+# Usage: examples_test.sh BUILD CMAKE SOURCE PYTHON
 set -euo pipefail
 build=$1 cmake=$2 source=$3 python=$4
 scratch=$(mktemp -d)
@@ -16,11 +17,13 @@ gfortran -Wall -J"$scratch" "$source/examples/fortran/predict.f90" -L"$library" 
 wanted=$("$scratch/c" "$model")
 grep -qE '^81 points, mean [0-9]\.[0-9]{6}e-0' <<<"$wanted" || { echo "C: $wanted"; exit 1; }
 for found in "$("$scratch/cpp/predict" "$model")" "$("$scratch/fortran" "$model" | sed 's/E/e/; s/mean  */mean /')" \
-             "$(PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") "$python" "$source/examples/python/predict.py" "$model")"; do
+             "$(PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") \
+                "$python" "$source/examples/python/predict.py" "$model")"; do
   # The last digit may round differently in another language's print.
   [ "${found%?e*}" = "${wanted%?e*}" ] || { echo "'$found' where C says '$wanted'"; exit 1; }
 done
 if "$scratch/c" "$source/README.md" 2>"$scratch/error"; then echo "a README was taken for a model"; exit 1; fi
 grep -q 'safetensors' "$scratch/error"
-PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") "$python" "$source/tests/runtime/python_test.py" "$model"
+PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") \
+  "$python" "$source/tests/runtime/python_test.py" "$model"
 echo "four languages say: $wanted"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A user's project: installs this build into a scratch folder, finds it with find_package(lano), builds and runs a program.
+# A user's project: installs this build into a scratch folder, finds it with find_package(lano),
+# builds and runs a program.
 set -euo pipefail
 build=$1 cmake=$2
 scratch=$(mktemp -d)

@@ -1,10 +1,12 @@
-"""Fails where a tensor is made without the options (device, type) of an input: it would stay on the CPU while the model is
-on another device. Parameters and buffers are moved with their model; a line that ends in "// CPU" means it."""
+"""Fails where a tensor is made without the options (device, type) of an input: it would stay on the CPU
+while the model is on another device. Parameters and buffers are moved with their model;
+a line that ends in "// CPU" means it."""
 import pathlib
 import re
 import sys
 
-MADE = re.compile(r"torch::(tensor|zeros|ones|empty|full|arange|linspace|eye|rand|randn|randperm|scalar_tensor|from_blob)\(")
+MADE = re.compile(r"torch::(tensor|zeros|ones|empty|full|arange|linspace|eye|rand|randn|randperm|"
+                  r"scalar_tensor|from_blob)\(")
 GOOD = re.compile(r"options|_like\(|register_parameter|register_buffer|// CPU")
 
 
@@ -30,7 +32,8 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "src" / "models"
         source.mkdir(parents=True)
-        (source / "a.cpp").write_text("x = 1;\ny = torch::zeros(\n    {3});\nz = torch::zeros({3}, x.options());\nu = torch::eye(2);  // CPU\n")
+        (source / "a.cpp").write_text("x = 1;\ny = torch::zeros(\n    {3});\n"
+                                      "z = torch::zeros({3}, x.options());\nu = torch::eye(2);  // CPU\n")
         found = list(faults(pathlib.Path(folder)))
         assert len(found) == 1 and "a.cpp:2" in found[0], found
 

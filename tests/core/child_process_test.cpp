@@ -26,7 +26,9 @@ TEST(ChildProcess, AWishToStopIsHandedOn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::raise(SIGTERM);
   });
-  const ChildEnd end = run_child("/bin/sh", {"-c", "trap 'exit 7' TERM; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done"});
+  const ChildEnd end = run_child(
+      "/bin/sh",
+      {"-c", "trap 'exit 7' TERM; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done"});
   later.join();
   EXPECT_TRUE(interrupted());
   EXPECT_EQ(end.code, 7);

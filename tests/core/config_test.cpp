@@ -66,7 +66,8 @@ TEST(Config, WritesWhatItReads) {
 }
 
 TEST(Config, FlatTomlKnowsNoSchema) {
-  const auto flat = flat_toml("top = true\n[model]\nwidth = 64\nbias = \"outer\"\n[train.inner]\nrate = 1e-3\nlist = [1, 2]\n", "reading");
+  const auto flat = flat_toml(
+      "top = true\n[model]\nwidth = 64\nbias = \"outer\"\n[train.inner]\nrate = 1e-3\nlist = [1, 2]\n", "reading");
   EXPECT_EQ(flat, (std::vector<std::pair<std::string, std::string>>{{"model.bias", "outer"},
                                                                     {"model.width", "64"},
                                                                     {"top", "true"},

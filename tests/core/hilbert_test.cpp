@@ -31,7 +31,8 @@ void expect_unit_steps(std::size_t axes, int bits) {
   }
   for (std::size_t key = 1; key < cells; ++key) {
     int steps = 0;
-    for (std::size_t a = 0; a < axes; ++a) steps += std::abs(static_cast<int>(at[key][a]) - static_cast<int>(at[key - 1][a]));
+    for (std::size_t a = 0; a < axes; ++a)
+      steps += std::abs(static_cast<int>(at[key][a]) - static_cast<int>(at[key - 1][a]));
     ASSERT_EQ(steps, 1) << "at " << key;
   }
 }
@@ -58,7 +59,8 @@ TEST(Hilbert, PermutedPointsGiveThePermutedOrder) {
   shuffle(permutation, stream);
   std::vector<float> coords2, input2;
   for (const std::int64_t p : permutation) {
-    coords2.insert(coords2.end(), {coords[static_cast<std::size_t>(2 * p)], coords[static_cast<std::size_t>(2 * p + 1)]});
+    coords2.insert(coords2.end(),
+                   {coords[static_cast<std::size_t>(2 * p)], coords[static_cast<std::size_t>(2 * p + 1)]});
     input2.push_back(input[static_cast<std::size_t>(p)]);
   }
   const auto order2 = hilbert_order(coords2, 2, input2, 1, box);

@@ -113,7 +113,8 @@ std::vector<Hostile> corpus() {
     all.push_back({text, text});
   }
   all.push_back({"a zero byte", std::string("name = \"a\0b\"", 12)});
-  // Depth: in lists, in inline tables, in both, in dotted keys, in headers, quoted, with blanks, and each part of it on lines of their own.
+  // Depth: in lists, in inline tables, in both, in dotted keys, in headers, quoted, with blanks, and each part of it on
+  // lines of their own.
   const std::size_t deep = 100000;
   all.push_back({"deep lists", "a = " + std::string(deep, '[') + std::string(deep, ']')});
   all.push_back({"deep lists without end", "a = " + std::string(deep, '[')});
@@ -127,12 +128,14 @@ std::vector<Hostile> corpus() {
   all.push_back({"deep list header", "[[a" + repeated(".a", deep) + "]]\nb = 1"});
   all.push_back({"deep keys in an inline table", "x = {a" + repeated(".a", deep) + " = 1}"});
   all.push_back({"deep keys behind a string", "x = \"\"\"\\\"\"\"\\\"\"\"\"\na" + repeated(".a", deep) + " = 1"});
-  all.push_back({"thirty parts in sixteen lists", repeated("x" + repeated(".a", 30) + " = [{", 40) + "y = 1" + repeated("}]", 40)});
+  all.push_back({"thirty parts in sixteen lists",
+                 repeated("x" + repeated(".a", 30) + " = [{", 40) + "y = 1" + repeated("}]", 40)});
   // Size.
   all.push_back({"ten megabytes in a line", "name = \"" + std::string(10 << 20, 'x') + "\""});
   all.push_back({"ten megabytes of comments", repeated("# nothing\n", 1 << 20)});
   all.push_back({"a key of half a megabyte", std::string(1 << 19, 'k') + " = 1"});
-  all.push_back({"a key of half a megabyte and the wrong type", "[train]\nlist = [\"" + std::string(1 << 19, 'k') + "\"]"});
+  all.push_back(
+      {"a key of half a megabyte and the wrong type", "[train]\nlist = [\"" + std::string(1 << 19, 'k') + "\"]"});
   all.push_back({"fifty thousand tables", [] {
                    std::string text;
                    for (int i = 0; i < 50000; ++i) text += fmt::format("[t{}]\n", i);
@@ -188,7 +191,8 @@ TEST(HostileConfig, RandomDamageNeverCrashes) {
   for (std::uint64_t trial = 0; trial < 300; ++trial) {
     RandomStream stream(8, Purpose::test, trial);
     std::string text = good;
-    for (std::uint64_t k = 0; k <= stream.below(4); ++k) text[stream.below(text.size())] = "[]{}=.,\"'#\n\\ a1\xff"[stream.below(16)];
+    for (std::uint64_t k = 0; k <= stream.below(4); ++k)
+      text[stream.below(text.size())] = "[]{}=.,\"'#\n\\ a1\xff"[stream.below(16)];
     taken += test::expect_survived(text,
                                    [&] {
                                      Bound bound;

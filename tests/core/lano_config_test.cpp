@@ -10,7 +10,7 @@ namespace {
 using Patches = std::vector<std::int64_t>;
 
 TEST(LanoConfig, PatchesAreAsSquareInIndexAsTheMeshAllows) {
-  EXPECT_EQ(choose_patches(128, {85, 85}), (Patches{16, 8}));   // tie with 8 x 16: the larger first
+  EXPECT_EQ(choose_patches(128, {85, 85}), (Patches{16, 8}));  // tie with 8 x 16: the larger first
   EXPECT_EQ(choose_patches(32, {16, 16}), (Patches{8, 4}));
   EXPECT_EQ(choose_patches(64, {85, 85}), (Patches{8, 8}));
   EXPECT_EQ(choose_patches(128, {221, 51}), (Patches{32, 4}));  // 6.9 x 12.75: log ratio 0.61 against 0.77 for 16 x 8

@@ -23,12 +23,17 @@ TEST(Text, ErrorsHaveOneForm) {
 TEST(Text, AStrangersWordsAreMadePlain) {
   EXPECT_EQ(plain_text("caf\u00e9 \u4e2d \U0001f600", 100), "caf\u00e9 \u4e2d \U0001f600");
   EXPECT_EQ(plain_text("a\x1b[2J\x07 b\n\tc\x7f", 100), "a?[2J? b  c?");
-  EXPECT_EQ(plain_text("\xc2\x9b" "31m", 100), "?31m");                                  // the C1 form of ESC [
-  EXPECT_EQ(plain_text("\xff \xc0\x80 \xed\xa0\x80 \xe2\x82", 100), "? ?? ??? ??");  // no UTF-8: stray, overlong, surrogate, cut
-  EXPECT_EQ(plain_text("\xf4\x90\x80\x80", 100), "????");                              // above U+10FFFF
+  EXPECT_EQ(plain_text("\xc2\x9b"
+                       "31m",
+                       100),
+            "?31m");  // the C1 form of ESC [
+  EXPECT_EQ(plain_text("\xff \xc0\x80 \xed\xa0\x80 \xe2\x82", 100),
+            "? ?? ??? ??");                                // no UTF-8: stray, overlong, surrogate, cut
+  EXPECT_EQ(plain_text("\xf4\x90\x80\x80", 100), "????");  // above U+10FFFF
   EXPECT_EQ(plain_text("0123456789", 4), "0123...");
-  EXPECT_EQ(plain_text("012\u00e9", 4), "012...");                                     // no half characters
-  const std::string message = error_message("reading", std::string(5000, 'e'), std::string(5000, 'f'), std::string(5000, 'a'));
+  EXPECT_EQ(plain_text("012\u00e9", 4), "012...");  // no half characters
+  const std::string message =
+      error_message("reading", std::string(5000, 'e'), std::string(5000, 'f'), std::string(5000, 'a'));
   EXPECT_LT(message.size(), 2000u);
 }
 
@@ -73,7 +78,9 @@ TEST(Threads, CountCanBeSet) {
   const int before = thread_count();
   set_thread_count(3);
   EXPECT_EQ(thread_count(), 3);
-  std::thread([] { EXPECT_EQ(thread_count(), 3); }).join();  // OpenMP's own count would be that of the first thread alone
+  std::thread([] {
+    EXPECT_EQ(thread_count(), 3);
+  }).join();  // OpenMP's own count would be that of the first thread alone
   set_thread_count(0);
   EXPECT_EQ(thread_count(), before);
 }

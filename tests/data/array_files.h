@@ -59,8 +59,8 @@ inline void write_mat5(const std::filesystem::path& path, const std::vector<MatA
   for (const MatArray& array : arrays) {
     std::vector<double> values = fill(array.shape, array.value, true);
     std::vector<std::size_t> dims(array.shape.begin(), array.shape.end());
-    matvar_t* variable = Mat_VarCreate(array.name.c_str(), MAT_C_DOUBLE, MAT_T_DOUBLE, static_cast<int>(dims.size()), dims.data(),
-                                       values.data(), MAT_F_DONT_COPY_DATA);
+    matvar_t* variable = Mat_VarCreate(array.name.c_str(), MAT_C_DOUBLE, MAT_T_DOUBLE, static_cast<int>(dims.size()),
+                                       dims.data(), values.data(), MAT_F_DONT_COPY_DATA);
     EXPECT_EQ(Mat_VarWrite(file, variable, compressed ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE), 0);
     Mat_VarFree(variable);
   }
@@ -94,6 +94,8 @@ inline void write_hdf5(const std::filesystem::path& path, const std::vector<MatA
   H5Pclose(properties);
 }
 
-inline void write_mat73(const std::filesystem::path& path, const std::vector<MatArray>& arrays) { write_hdf5(path, arrays, true); }
+inline void write_mat73(const std::filesystem::path& path, const std::vector<MatArray>& arrays) {
+  write_hdf5(path, arrays, true);
+}
 
 }  // namespace lano::test

@@ -110,8 +110,8 @@ TEST(BenchmarkImport, ValuesThatAreNotFiniteAreRefused) {
 struct Plasticity : Files {
   explicit Plasticity(bool compressed, std::int64_t frames = 3) : Files("plasticity") {
     // Values below 2^24, so that float32 holds them: sample, i, j, frame, channel.
-    test::write_mat5(scratch / "plas_N987_T20.mat",
-                     {{"input", {6, 101}}, {"output", {6, 101, 31, frames, 4}, value}}, compressed);
+    test::write_mat5(scratch / "plas_N987_T20.mat", {{"input", {6, 101}}, {"output", {6, 101, 31, frames, 4}, value}},
+                     compressed);
   }
   static double value(const Index& i) {
     return static_cast<double>(((((i[0] * 101) + i[1]) * 31 + i[2]) * 20 + i[3]) * 4 + i[4]);
@@ -209,7 +209,8 @@ TEST(BenchmarkImport, AirfoilAndPipeChooseTheirChannel) {
 
 TEST(BenchmarkImport, FewerTrainingSamplesKeepThePublishedTestSamples) {
   Mesh files("pipe", "Pipe", 3);
-  for (const char* name : {"below/Pipe_X.npy", "below/Pipe_Y.npy"}) test::write_npy_of(files.scratch / name, {1003, 2, 3});
+  for (const char* name : {"below/Pipe_X.npy", "below/Pipe_Y.npy"})
+    test::write_npy_of(files.scratch / name, {1003, 2, 3});
   test::write_npy_of(files.scratch / "below/Pipe_Q.npy", {1003, 3, 2, 3});
   const DatasetReader reader = files.import();
   EXPECT_EQ(reader.read(std::vector<std::int64_t>{3}).output[4], at({1000, 0, 1, 1}));
@@ -233,9 +234,12 @@ struct Darcy : Files {
     for (const int f : {1, 2}) {
       const auto path = scratch / ("piececonst_r421_N1024_smooth" + std::to_string(f) + ".mat");
       const auto solution = [f](const Index& i) { return -mark(i) - 0.25 * f; };
-      const std::vector<test::MatArray> arrays{{"Kcoeff", {4, 2}}, {"coeff", {4, 12, 12}}, {"sol", {4, 12, 12}, solution}};
-      if (kind == Mat::hdf5) test::write_mat73(path, arrays);
-      else test::write_mat5(path, arrays, kind == Mat::compressed);
+      const std::vector<test::MatArray> arrays{
+          {"Kcoeff", {4, 2}}, {"coeff", {4, 12, 12}}, {"sol", {4, 12, 12}, solution}};
+      if (kind == Mat::hdf5)
+        test::write_mat73(path, arrays);
+      else
+        test::write_mat5(path, arrays, kind == Mat::compressed);
     }
   }
 };
@@ -281,7 +285,8 @@ TEST(BenchmarkImport, DarcyMistakes) {
   files.options.time_stride = 2;
   EXPECT_ERROR(files, "no --time-stride");
   files.options.time_stride.reset();
-  test::write_mat5(files.scratch / "piececonst_r421_N1024_smooth2.mat", {{"coeff", {4, 8, 8}}, {"sol", {4, 8, 8}}}, false);
+  test::write_mat5(files.scratch / "piececonst_r421_N1024_smooth2.mat", {{"coeff", {4, 8, 8}}, {"sol", {4, 8, 8}}},
+                   false);
   EXPECT_ERROR(files, "shape [any, 12, 12], found [4, 8, 8]");
   files.options.train_count = files.options.test_count = 0;
   EXPECT_ERROR(files, "at least one sample");

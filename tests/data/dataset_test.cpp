@@ -30,7 +30,8 @@ std::vector<float> numbered(std::size_t count, float from) {
 
 void write_small(const std::filesystem::path& path, bool shared) {
   const auto coords = numbered(12, 0);
-  DatasetWriter writer(path, small_set(), make_splits(4, 1, 0.25), shared ? std::span<const float>(coords) : std::span<const float>());
+  DatasetWriter writer(path, small_set(), make_splits(4, 1, 0.25),
+                       shared ? std::span<const float>(coords) : std::span<const float>());
   for (const std::int64_t i : {3, 0, 4, 1, 2}) {  // any order
     const auto own = numbered(12, 100.0f * static_cast<float>(i));
     writer.write(i, shared ? std::span<const float>() : std::span<const float>(own), numbered(6, static_cast<float>(i)),
@@ -137,13 +138,15 @@ TEST(Generation, AFailureKeepsWhatIsFinishedAndTheNextRunGoesOn) {
     if (i == 3) fail("solving sample 3", "convergence", "none");
     return make_number(i, attempt, to);
   };
-  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0), failing), "solving sample 3");
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0), failing),
+                    "solving sample 3");
   EXPECT_FALSE(std::filesystem::exists(path));
   std::atomic<int> made = 0;
-  const Generated result = generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0), [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
-    ++made;
-    return make_number(i, attempt, to);
-  });
+  const Generated result = generate_dataset(path, small_set(), make_splits(50, 0), numbered(12, 0),
+                                            [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+                                              ++made;
+                                              return make_number(i, attempt, to);
+                                            });
   EXPECT_EQ(result.resumed + made, 50);
   EXPECT_GE(result.resumed, 1);
   EXPECT_EQ(scratch.files(), 1u);  // the store is gone
@@ -194,10 +197,13 @@ TEST(Generation, AStoreOfAnotherSetIsRefusedOrReplaced) {
 
 TEST(Generation, DrawsThatDoNotConvergeAreDrawnAgainAndCounted) {
   test::Scratch scratch;
-  const auto stubborn = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return attempt >= i % 3 && make_number(i, attempt, to); };
+  const auto stubborn = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+    return attempt >= i % 3 && make_number(i, attempt, to);
+  };
   EXPECT_EQ(generate_dataset(scratch / "a.h5", small_set(), make_splits(6, 0), numbered(12, 0), stubborn).redrawn, 6);
   const auto hopeless = [](std::int64_t, std::int64_t, const SampleArrays&) { return false; };
-  EXPECT_ERROR_WITH(generate_dataset(scratch / "b.h5", small_set(), make_splits(6, 0), numbered(12, 0), hopeless), "a draw that converges");
+  EXPECT_ERROR_WITH(generate_dataset(scratch / "b.h5", small_set(), make_splits(6, 0), numbered(12, 0), hopeless),
+                    "a draw that converges");
 }
 
 TEST(Dataset, KeptFieldsAndCoordinatesOfEachSample) {
@@ -206,12 +212,13 @@ TEST(Dataset, KeptFieldsAndCoordinatesOfEachSample) {
   set.geometry = Geometry::mesh;
   set.kept = {{"p", "Pa"}, {"rho", "1"}};
   const std::int64_t points = set.points(), dims = set.dims();
-  generate_dataset(scratch / "a.h5", set, make_splits(3, 1), {}, [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
-    EXPECT_EQ(to.coordinates.size(), static_cast<std::size_t>(points * dims));
-    std::fill(to.coordinates.begin(), to.coordinates.end(), 10.0f + static_cast<float>(i));
-    std::fill(to.kept.begin(), to.kept.end(), 20.0f + static_cast<float>(i));
-    return make_number(i, attempt, to);
-  });
+  generate_dataset(scratch / "a.h5", set, make_splits(3, 1), {},
+                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+                     EXPECT_EQ(to.coordinates.size(), static_cast<std::size_t>(points * dims));
+                     std::fill(to.coordinates.begin(), to.coordinates.end(), 10.0f + static_cast<float>(i));
+                     std::fill(to.kept.begin(), to.kept.end(), 20.0f + static_cast<float>(i));
+                     return make_number(i, attempt, to);
+                   });
   const DatasetReader reader(scratch / "a.h5");
   EXPECT_EQ(reader.description().kept[1].name, "rho");
   EXPECT_EQ(reader.read_kept(2), std::vector<float>(static_cast<std::size_t>(points * 2), 22.0f));

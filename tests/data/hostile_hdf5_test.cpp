@@ -1,6 +1,7 @@
-// Damaged and hostile HDF5: dataset files, arrays to import (.h5, MATLAB 7.3) and PDEBench files. HDF5 itself writes them here, and is then made to
-// lie: by its own calls where they allow it, by bytes changed behind its back where they do not. Whatever the file, a value or one sentence, in
-// bounded memory and time; nothing outside the file is read, and no importer leaves a file behind.
+// Damaged and hostile HDF5: dataset files, arrays to import (.h5, MATLAB 7.3) and PDEBench files. HDF5 itself writes
+// them here, and is then made to lie: by its own calls where they allow it, by bytes changed behind its back where they
+// do not. Whatever the file, a value or one sentence, in bounded memory and time; nothing outside the file is read, and
+// no importer leaves a file behind.
 #include <hdf5.h>
 
 #include <cmath>
@@ -22,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Dims = std::vector<hsize_t>;
 
-constexpr std::int64_t kSamples = 7, kHigh = 11, kWide = 13, kPoints = kHigh * kWide;  // primes, so that their bytes are found again
+constexpr std::int64_t kSamples = 7, kHigh = 11, kWide = 13,
+                       kPoints = kHigh * kWide;  // primes, so that their bytes are found again
 
 SetDescription description(Geometry geometry) {
   SetDescription d;
@@ -51,7 +53,8 @@ void write_clouds(const fs::path& path) {
   for (std::int64_t i = 0; i < kSamples; ++i) counts.push_back(5 + i);
   DatasetWriter writer(path, description(Geometry::points), make_splits(kSamples - 1, 1, 0.2), counts);
   for (std::int64_t i = 0; i < kSamples; ++i) {
-    const std::vector<float> one(static_cast<std::size_t>(5 + i), 1.0f), two(static_cast<std::size_t>(2 * (5 + i)), 0.5f);
+    const std::vector<float> one(static_cast<std::size_t>(5 + i), 1.0f),
+        two(static_cast<std::size_t>(2 * (5 + i)), 0.5f);
     writer.write(i, two, one, one);
   }
   writer.commit();
@@ -77,9 +80,11 @@ struct Kind {
 };
 
 // A new array in place of an old one, without values unless they are given.
-void put_array(hid_t file, const char* name, const Dims& dims, const Kind& kind = {}, hid_t memory = -1, const void* values = nullptr) {
+void put_array(hid_t file, const char* name, const Dims& dims, const Kind& kind = {}, hid_t memory = -1,
+               const void* values = nullptr) {
   if (H5Lexists(file, name, H5P_DEFAULT) > 0) H5Ldelete(file, name, H5P_DEFAULT);
-  const hid_t space = dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
+  const hid_t space =
+      dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
   const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
   if (!kind.chunk.empty()) H5Pset_chunk(properties, static_cast<int>(kind.chunk.size()), kind.chunk.data());
   if (kind.more) kind.more(properties);
@@ -106,7 +111,8 @@ void put_text(hid_t file, const char* name, const std::string& text) {
 
 void put_number(hid_t file, const char* name, const Dims& dims) {
   H5Adelete(file, name);
-  const hid_t space = dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
+  const hid_t space =
+      dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
   H5Aclose(H5Acreate2(file, name, H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT));
   H5Sclose(space);
 }
@@ -146,21 +152,28 @@ std::vector<Change> attribute_changes() {
     all.push_back({"nonsense in" + of, [=](hid_t file) { put_text(file, key, "{]"); }});
     all.push_back({"nothing in" + of, [=](hid_t file) { put_text(file, key, ""); }});
     all.push_back({"deep JSON in" + of, [=](hid_t file) { put_text(file, key, nested(30000)); }});
-    all.push_back({"terminal commands in" + of, [=](hid_t file) { put_text(file, key, "\x1b]0;x\x07\x1b[2J\xff\xfe"); }});
+    all.push_back(
+        {"terminal commands in" + of, [=](hid_t file) { put_text(file, key, "\x1b]0;x\x07\x1b[2J\xff\xfe"); }});
   }
   const auto text = [&](const char* key, const char* value) {
     all.push_back({std::string(key) + " " + value, [=](hid_t file) { put_text(file, key, value); }});
   };
   for (const char* version : {"0", "2", "-1", "1.5", "999999999999999999999"}) text("format_version", version);
-  for (const char* shape : {"[]", "[143]", "[11,-13]", "[0,143]", "[11,13,1]", "[11,\"13\"]", "[1e300,1]", "[4294967296,4294967296]",
-                            "[4611686018427387904,4]", "[9223372036854775807,9223372036854775807]", "{\"0\":11}", "11", "null", "[[11],[13]]"}) {
+  for (const char* shape : {"[]", "[143]", "[11,-13]", "[0,143]", "[11,13,1]", "[11,\"13\"]", "[1e300,1]",
+                            "[4294967296,4294967296]", "[4611686018427387904,4]",
+                            "[9223372036854775807,9223372036854775807]", "{\"0\":11}", "11", "null", "[[11],[13]]"}) {
     text("shape", shape);
   }
-  for (const char* box : {"[]", "[0,1,0]", "[0,1,0,2,0,1]", "[0,1,0,null]", "[0,1,0,1e999]", "\"box\""}) text("box", box);
-  for (const char* fields : {"[]", "{}", R"({"coordinates":[],"input":[],"output":[]})", R"({"coordinates":[{"name":"x"}],"input":[],"output":[]})",
-                             R"({"coordinates":[{"name":1,"unit":2}],"input":[],"output":[]})", R"({"coordinates":3,"input":[],"output":[]})",
-                             R"({"coordinates":[{"name":"x","unit":"1"},{"name":"y","unit":"1"}],"input":[],"output":[{"name":"u","unit":"1"}]})",
-                             R"({"coordinates":[{"name":"x","unit":"1"},{"name":"y","unit":"1"}],"input":[{"name":"a","unit":"1"}],"output":[]})"}) {
+  for (const char* box : {"[]", "[0,1,0]", "[0,1,0,2,0,1]", "[0,1,0,null]", "[0,1,0,1e999]", "\"box\""})
+    text("box", box);
+  for (const char* fields : {"[]", "{}", R"({"coordinates":[],"input":[],"output":[]})",
+                             R"({"coordinates":[{"name":"x"}],"input":[],"output":[]})",
+                             R"({"coordinates":[{"name":1,"unit":2}],"input":[],"output":[]})",
+                             R"({"coordinates":3,"input":[],"output":[]})",
+                             R"({"coordinates":[{"name":"x","unit":"1"},{"name":"y","unit":"1"}],)"
+                             R"("input":[],"output":[{"name":"u","unit":"1"}]})",
+                             R"({"coordinates":[{"name":"x","unit":"1"},{"name":"y","unit":"1"}],)"
+                             R"("input":[{"name":"a","unit":"1"}],"output":[]})"}) {
     text("fields", fields);
   }
   for (const char* geometry : {"points", "sphere", "GRID"}) {
@@ -173,13 +186,15 @@ std::vector<Change> attribute_changes() {
 std::vector<Change> array_changes() {
   std::vector<Change> all;
   const hsize_t huge = hsize_t{1} << 50;
-  const auto add = [&](const std::string& name, const std::function<void(hid_t)>& make) { all.push_back({name, make}); };
+  const auto add = [&](const std::string& name, const std::function<void(hid_t)>& make) {
+    all.push_back({name, make});
+  };
   for (const char* name : {"coords", "input", "output", "split"}) {
     const std::string of = std::string(" ") + name;
     const bool list = std::string(name) == "split";
-    const Dims right =
-        list ? Dims{kSamples}
-             : Dims{std::string(name) == "coords" ? 1ull : static_cast<hsize_t>(kSamples), kPoints, std::string(name) == "coords" ? 2ull : 1ull};
+    const Dims right = list ? Dims{kSamples}
+                            : Dims{std::string(name) == "coords" ? 1ull : static_cast<hsize_t>(kSamples), kPoints,
+                                   std::string(name) == "coords" ? 2ull : 1ull};
     if (std::string(name) != "output") add("no" + of, [=](hid_t file) { H5Ldelete(file, name, H5P_DEFAULT); });
     add("a group as" + of, [=](hid_t file) {
       H5Ldelete(file, name, H5P_DEFAULT);
@@ -219,21 +234,32 @@ std::vector<Change> array_changes() {
     add("a single number as" + of, [=](hid_t file) { put_array(file, name, {}); });
     add("another rank of" + of, [=](hid_t file) { put_array(file, name, {kSamples, 2}); });
     add("32 axes of" + of, [=](hid_t file) { put_array(file, name, Dims(32, 1)); });
-    add("other extents of" + of, [=](hid_t file) { put_array(file, name, list ? Dims{kSamples + 1} : Dims{kSamples, kPoints + 1, 1}); });
+    add("other extents of" + of, [=](hid_t file) {
+      put_array(file, name, list ? Dims{kSamples + 1} : Dims{kSamples, kPoints + 1, 1});
+    });
     add("none of" + of, [=](hid_t file) { put_array(file, name, list ? Dims{0} : Dims{0, 0, 0}); });
-    add("never written:" + of, [=](hid_t file) { put_array(file, name, right, {list ? H5T_STD_U8LE : H5T_IEEE_F32LE}); });
-    add("never written in blocks:" + of, [=](hid_t file) { put_array(file, name, right, {list ? H5T_STD_U8LE : H5T_IEEE_F32LE, right}); });
+    add("never written:" + of,
+        [=](hid_t file) { put_array(file, name, right, {list ? H5T_STD_U8LE : H5T_IEEE_F32LE}); });
+    add("never written in blocks:" + of, [=](hid_t file) {
+      put_array(file, name, right, {list ? H5T_STD_U8LE : H5T_IEEE_F32LE, right});
+    });
     // 2^50 values of which the file has none, in small blocks and in one piece.
     add("huge, in blocks:" + of, [=](hid_t file) {
-      put_array(file, name, list ? Dims{huge} : Dims{huge, kPoints, 1}, {H5T_STD_U8LE, list ? Dims{64} : Dims{1, kPoints, 1}});
+      put_array(file, name, list ? Dims{huge} : Dims{huge, kPoints, 1},
+                {H5T_STD_U8LE, list ? Dims{64} : Dims{1, kPoints, 1}});
     });
     add("huge, in blocks, with a filter:" + of, [=](hid_t file) {
       put_array(file, name, list ? Dims{huge} : Dims{huge, kPoints, 1},
-                {H5T_STD_U8LE, list ? Dims{64} : Dims{1, kPoints, 1}, [](hid_t properties) { H5Pset_deflate(properties, 1); }});
+                {H5T_STD_U8LE, list ? Dims{64} : Dims{1, kPoints, 1},
+                 [](hid_t properties) { H5Pset_deflate(properties, 1); }});
     });
-    add("huge, in one piece:" + of, [=](hid_t file) { put_array(file, name, list ? Dims{huge} : Dims{huge, kPoints, 1}, {H5T_STD_U8LE}); });
+    add("huge, in one piece:" + of, [=](hid_t file) {
+      put_array(file, name, list ? Dims{huge} : Dims{huge, kPoints, 1}, {H5T_STD_U8LE});
+    });
     add("values in another file:" + of, [=](hid_t file) {
-      put_array(file, name, right, {H5T_STD_U8LE, {}, [](hid_t properties) { H5Pset_external(properties, "/etc/passwd", 0, H5F_UNLIMITED); }});
+      put_array(file, name, right, {H5T_STD_U8LE, {}, [](hid_t properties) {
+                                      H5Pset_external(properties, "/etc/passwd", 0, H5F_UNLIMITED);
+                                    }});
     });
     add("a link into another file as" + of, [=](hid_t file) {
       H5Ldelete(file, name, H5P_DEFAULT);
@@ -241,13 +267,15 @@ std::vector<Change> array_changes() {
     });
     add("a view of another file as" + of, [=](hid_t file) {
       put_array(file, name, right, {H5T_STD_U8LE, {}, [=](hid_t properties) {
-                                      const hid_t space = H5Screate_simple(static_cast<int>(right.size()), right.data(), nullptr);
+                                      const hid_t space =
+                                          H5Screate_simple(static_cast<int>(right.size()), right.data(), nullptr);
                                       H5Pset_virtual(properties, space, "other.h5", "/input", space);
                                       H5Sclose(space);
                                     }});
     });
     add("a filter of another kind on" + of, [=](hid_t file) {
-      put_array(file, name, right, {H5T_STD_I32LE, right, [](hid_t properties) { H5Pset_scaleoffset(properties, H5Z_SO_INT, 4); }});
+      put_array(file, name, right,
+                {H5T_STD_I32LE, right, [](hid_t properties) { H5Pset_scaleoffset(properties, H5Z_SO_INT, 4); }});
     });
   }
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -256,7 +284,8 @@ std::vector<Change> array_changes() {
         const bool coords = std::string(name) == "coords";
         std::vector<float> values(static_cast<std::size_t>(coords ? 2 * kPoints : kSamples * kPoints), 1.0f);
         values.back() = value;
-        put_array(file, name, coords ? Dims{1, kPoints, 2} : Dims{kSamples, kPoints, 1}, {}, H5T_NATIVE_FLOAT, values.data());
+        put_array(file, name, coords ? Dims{1, kPoints, 2} : Dims{kSamples, kPoints, 1}, {}, H5T_NATIVE_FLOAT,
+                  values.data());
       });
     }
   }
@@ -318,7 +347,9 @@ TEST(HostileSets, OffsetsOfCloudsAreChecked) {
                                                         {0, 56}};
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     fs::copy_file(scratch / "whole.h5", scratch / "a.h5", fs::copy_options::overwrite_existing);
-    edit(scratch / "a.h5", [&](hid_t file) { put_array(file, "offsets", {wrong[i].size()}, {H5T_STD_I64LE}, H5T_NATIVE_INT64, wrong[i].data()); });
+    edit(scratch / "a.h5", [&](hid_t file) {
+      put_array(file, "offsets", {wrong[i].size()}, {H5T_STD_I64LE}, H5T_NATIVE_INT64, wrong[i].data());
+    });
     test::expect_refused("offsets " + std::to_string(i), [&] { read_set(scratch / "a.h5"); });
   }
   edit(scratch / "a.h5", [](hid_t file) { put_array(file, "offsets", {hsize_t{1} << 50}, {H5T_STD_I64LE, {1024}}); });
@@ -343,8 +374,8 @@ TEST(HostileSets, CutAnywhereOrWithItsHeadOverwritten) {
   }
 }
 
-// Trees that contain themselves: HDF5 1.10 follows them until its stack ends. The signature TREE stands before each node; byte 5 is its height;
-// behind 24 bytes and a key stands the first child.
+// Trees that contain themselves: HDF5 1.10 follows them until its stack ends. The signature TREE stands before each
+// node; byte 5 is its height; behind 24 bytes and a key stands the first child.
 TEST(HostileSets, TreesThatContainThemselvesDoNotTakeTheProcessAlong) {
   test::Scratch scratch;
   write_set(scratch / "whole.h5");
@@ -372,15 +403,18 @@ TEST(HostileSets, ExtentsThatDisagreeWithTheStorage) {
     const std::vector<std::uint8_t> codes(kSamples, 0);
     edit(scratch / "whole.h5", [&](hid_t file) {
       put_array(file, "split", {kSamples},
-                {H5T_STD_U8LE, {}, [=](hid_t properties) { H5Pset_layout(properties, compact ? H5D_COMPACT : H5D_CONTIGUOUS); }}, H5T_NATIVE_UINT8,
-                codes.data());
+                {H5T_STD_U8LE,
+                 {},
+                 [=](hid_t properties) { H5Pset_layout(properties, compact ? H5D_COMPACT : H5D_CONTIGUOUS); }},
+                H5T_NATIVE_UINT8, codes.data());
     });
     const std::string whole = read_file(scratch / "whole.h5", "reading");
-    for (const std::uint64_t samples :
-         {std::uint64_t{8}, std::uint64_t{1000}, std::uint64_t{1} << 20, std::uint64_t{1} << 32, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+    for (const std::uint64_t samples : {std::uint64_t{8}, std::uint64_t{1000}, std::uint64_t{1} << 20,
+                                        std::uint64_t{1} << 32, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
       std::string bytes = whole;
-      ASSERT_TRUE(replace_all(bytes, bytes_of(kSamples),
-                              bytes_of(samples)));  // of all arrays, so that they agree among each other, and of contiguous storage
+      ASSERT_TRUE(replace_all(
+          bytes, bytes_of(kSamples),
+          bytes_of(samples)));  // of all arrays, so that they agree among each other, and of contiguous storage
       test::write_bytes(scratch / "a.h5", bytes);
       test::expect_refused("samples " + std::to_string(samples), [&] { read_set(scratch / "a.h5"); });
     }
@@ -395,7 +429,8 @@ TEST(HostileSets, RandomDamageNeverCrashes) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     RandomStream stream(6, Purpose::test, trial);
     std::string bytes = read_file(scratch / (trial % 2 == 0 ? "set.h5" : "clouds.h5"), "reading");
-    for (std::uint64_t k = 0; k <= 1 + stream.below(12); ++k) bytes[stream.below(bytes.size())] = static_cast<char>(stream.below(256));
+    for (std::uint64_t k = 0; k <= 1 + stream.below(12); ++k)
+      bytes[stream.below(bytes.size())] = static_cast<char>(stream.below(256));
     test::write_bytes(scratch / "a.h5", bytes);
     taken += test::expect_survived("trial " + std::to_string(trial), [&] { read_set(scratch / "a.h5"); }) ? 1 : 0;
   }
@@ -410,14 +445,20 @@ const Properties kDeflate = [](hid_t p) { H5Pset_deflate(p, 4); };
 const Properties kShuffle = [](hid_t p) { H5Pset_shuffle(p); };
 const Properties kFletcher = [](hid_t p) { H5Pset_fletcher32(p); };
 
-// All filters that are taken, alone and together, on blocks that do not divide the array, for number types of both byte orders: the same as plain.
+// All filters that are taken, alone and together, on blocks that do not divide the array, for number types of both byte
+// orders: the same as plain.
 TEST(Hdf5Arrays, BlocksAreUnpackedAsHdf5PackedThem) {
   test::Scratch scratch;
   const Dims dims{5, 7, 3};
   std::vector<double> values(105);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 100);
-  const std::vector<std::vector<Properties>> pipelines = {
-      {}, {kDeflate}, {kShuffle}, {kFletcher}, {kShuffle, kDeflate}, {kShuffle, kDeflate, kFletcher}, {kFletcher, kShuffle, kDeflate}};
+  const std::vector<std::vector<Properties>> pipelines = {{},
+                                                          {kDeflate},
+                                                          {kShuffle},
+                                                          {kFletcher},
+                                                          {kShuffle, kDeflate},
+                                                          {kShuffle, kDeflate, kFletcher},
+                                                          {kFletcher, kShuffle, kDeflate}};
   for (const hid_t type : {H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_STD_I8LE, H5T_STD_U16BE, H5T_STD_I64LE}) {
     for (const auto& pipeline : pipelines) {
       const hid_t file = H5Fcreate((scratch / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -460,8 +501,8 @@ TEST(Hdf5Arrays, BlocksNeverWrittenAreNotTakenForZeros) {
 }
 
 // One block of 4 x 8 doubles, its bytes given as they stand in the file.
-void write_block(const fs::path& path, const std::vector<Properties>& pipeline, const std::string& bytes, std::uint32_t skipped = 0,
-                 bool matlab = false) {
+void write_block(const fs::path& path, const std::vector<Properties>& pipeline, const std::string& bytes,
+                 std::uint32_t skipped = 0, bool matlab = false) {
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   if (matlab) H5Pset_userblock(creation, 512);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT);
@@ -487,12 +528,13 @@ TEST(HostileArrays, BlocksThatUnpackToAnotherSize) {
     EXPECT_EQ(read().size(), 32u);
     write_block(path, {kDeflate}, right, 1, matlab);  // said to be stored plain, and it is
     EXPECT_EQ(read().size(), 32u);
-    const auto refused = [&](const std::string& name, const std::vector<Properties>& pipeline, const std::string& bytes, std::uint32_t skipped = 0) {
+    const auto refused = [&](const std::string& name, const std::vector<Properties>& pipeline, const std::string& bytes,
+                             std::uint32_t skipped = 0) {
       write_block(path, pipeline, bytes, skipped, matlab);
       test::expect_refused(name, read);
     };
-    for (const std::uint64_t size :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{255}, std::uint64_t{257}, std::uint64_t{1} << 20}) {
+    for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{255},
+                                     std::uint64_t{257}, std::uint64_t{1} << 20}) {
       refused("inflates to " + std::to_string(size), {kDeflate}, packed(size));
       refused("unshuffled, inflates to " + std::to_string(size), {kShuffle, kDeflate}, packed(size));
     }
@@ -525,7 +567,8 @@ TEST(HostileArrays, ClaimsAreNotGivenMemory) {
   refused("huge blocks", {1 << 29}, {H5T_IEEE_F32LE, {1 << 29}, kDeflate});
   refused("overflowing", {hsize_t{1} << 31, hsize_t{1} << 31}, {H5T_IEEE_F32LE, {1, 1}});
   refused("overflowing, and nothing", {hsize_t{1} << 31, hsize_t{1} << 31, 0}, {});
-  // One block of a kilobyte is there, and the array is said to have a million of them: a thousandfold is what deflate could do, more is refused.
+  // One block of a kilobyte is there, and the array is said to have a million of them: a thousandfold is what deflate
+  // could do, more is refused.
   write_block(path, {kDeflate}, test::deflated_zeros("", 256, 15));
   std::string bytes = read_file(path, "reading");
   ASSERT_TRUE(replace_all(bytes, bytes_of(8), bytes_of(8 << 20)));
@@ -538,7 +581,8 @@ TEST(HostileArrays, ClaimsAreNotGivenMemory) {
 TEST(HostileImports, NothingIsLeftBehind) {
   test::Scratch scratch;
   const auto from = scratch / "a.h5", out = scratch / "out.h5";
-  const auto refused = [&](const std::string& name, const std::function<void(hid_t)>& make, const std::function<void()>& import) {
+  const auto refused = [&](const std::string& name, const std::function<void(hid_t)>& make,
+                           const std::function<void()>& import) {
     const hid_t file = H5Fcreate(from.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     make(file);
     H5Fclose(file);

@@ -1,5 +1,5 @@
-// Damaged and hostile MATLAB files of versions 4 and 5 to 7: whatever the bytes, a value or one sentence, in bounded memory and time. Version 7.3 is
-// HDF5 and stands in hostile_hdf5_test.cpp.
+// Damaged and hostile MATLAB files of versions 4 and 5 to 7: whatever the bytes, a value or one sentence, in bounded
+// memory and time. Version 7.3 is HDF5 and stands in hostile_hdf5_test.cpp.
 #include "core/random.h"
 #include "data/mat_file.h"
 #include "hostile.h"
@@ -29,7 +29,8 @@ struct Mat {
     return bytes;
   }
   std::string element(std::uint32_t type, std::string body, std::int64_t length = -1) const {
-    const std::string start = tag(type, static_cast<std::uint64_t>(length < 0 ? static_cast<std::int64_t>(body.size()) : length));
+    const std::string start =
+        tag(type, static_cast<std::uint64_t>(length < 0 ? static_cast<std::int64_t>(body.size()) : length));
     body.resize((body.size() + 7) / 8 * 8, '\0');
     return start + body;
   }
@@ -50,13 +51,16 @@ struct Mat {
     return body;
   }
   // A variable of class double, 3 x 2.
-  std::string variable() const { return matrix(flags(6), axes({3, 2}), element(kInt8, "a"), element(kDouble, doubles(6))); }
+  std::string variable() const {
+    return matrix(flags(6), axes({3, 2}), element(kInt8, "a"), element(kDouble, doubles(6)));
+  }
   std::string matrix(const std::string& f, const std::string& x, const std::string& n, const std::string& d) const {
     return element(kMatrix, f + x + n + d);
   }
   std::string packed(const std::string& bytes, std::int64_t length = -1) const {
     const std::string out = test::deflated_zeros(bytes, 0, 15);
-    return tag(kCompressed, static_cast<std::uint64_t>(length < 0 ? static_cast<std::int64_t>(out.size()) : length)) + out;
+    return tag(kCompressed, static_cast<std::uint64_t>(length < 0 ? static_cast<std::int64_t>(out.size()) : length)) +
+           out;
   }
 };
 
@@ -76,12 +80,15 @@ TEST(HostileMat, WholeFilesOfBothByteOrdersAreRead) {
     std::string small;
     append_number(small, std::uint32_t{2u << 16 | 2u}, big);
     small += std::string("\7\11\0\0", 4);
-    test::write_bytes(path, mat.header() + mat.packed(mat.matrix(mat.flags(6), mat.axes({2, 1}), mat.element(kInt8, "a"), small)));
+    test::write_bytes(
+        path, mat.header() + mat.packed(mat.matrix(mat.flags(6), mat.axes({2, 1}), mat.element(kInt8, "a"), small)));
     EXPECT_EQ(read(path), (std::vector<float>{7, 9}));
     // Nothing in it, and other variables before it.
-    test::write_bytes(path, mat.header() + mat.matrix(mat.flags(4), mat.axes({1, 2}), mat.element(kInt8, "t"), mat.element(4, "h\0i\0")) +
-                                mat.element(kMatrix, "") +
-                                mat.matrix(mat.flags(6), mat.axes({0, 7}), mat.element(kInt8, "a"), mat.element(kDouble, "")));
+    test::write_bytes(
+        path, mat.header() +
+                  mat.matrix(mat.flags(4), mat.axes({1, 2}), mat.element(kInt8, "t"), mat.element(4, "h\0i\0")) +
+                  mat.element(kMatrix, "") +
+                  mat.matrix(mat.flags(6), mat.axes({0, 7}), mat.element(kInt8, "a"), mat.element(kDouble, "")));
     EXPECT_EQ(open_mat(path, "a")->shape(), (Shape{0, 7}));
     EXPECT_EQ(mat_keys(path), (std::vector<std::string>{"t", "a"}));
   }
@@ -91,10 +98,16 @@ struct Hostile {
   std::string name, bytes;
 };
 
-void add_variables(std::vector<Hostile>& all, const Mat& mat, const std::string& kind, const std::function<std::string(const std::string&)>& wrap) {
-  const auto add = [&](const std::string& name, const std::string& variable) { all.push_back({kind + ": " + name, mat.header() + wrap(variable)}); };
-  const std::string f = mat.flags(6), x = mat.axes({3, 2}), n = mat.element(kInt8, "a"), d = mat.element(kDouble, mat.doubles(6));
-  const auto with_axes = [&](const std::vector<std::uint32_t>& extents) { return mat.matrix(f, mat.axes(extents), n, d); };
+void add_variables(std::vector<Hostile>& all, const Mat& mat, const std::string& kind,
+                   const std::function<std::string(const std::string&)>& wrap) {
+  const auto add = [&](const std::string& name, const std::string& variable) {
+    all.push_back({kind + ": " + name, mat.header() + wrap(variable)});
+  };
+  const std::string f = mat.flags(6), x = mat.axes({3, 2}), n = mat.element(kInt8, "a"),
+                    d = mat.element(kDouble, mat.doubles(6));
+  const auto with_axes = [&](const std::vector<std::uint32_t>& extents) {
+    return mat.matrix(f, mat.axes(extents), n, d);
+  };
   add("no elements", mat.element(kMatrix, ""));
   add("flags alone", mat.element(kMatrix, f));
   add("no name", mat.element(kMatrix, f + x));
@@ -128,7 +141,8 @@ void add_variables(std::vector<Hostile>& all, const Mat& mat, const std::string&
     add("numbers of type " + std::to_string(type), mat.matrix(f, x, n, mat.element(type, mat.doubles(6))));
   add("numbers of a smaller type", mat.matrix(f, x, n, mat.element(7, mat.doubles(6))));
   add("numbers said to be longer", mat.matrix(f, x, n, mat.element(kDouble, mat.doubles(6), 48 + 8)));
-  add("numbers of four gigabytes", mat.matrix(f, mat.axes({1 << 14, 1 << 14}), n, mat.element(kDouble, mat.doubles(6), (1ll << 31))));
+  add("numbers of four gigabytes",
+      mat.matrix(f, mat.axes({1 << 14, 1 << 14}), n, mat.element(kDouble, mat.doubles(6), (1ll << 31))));
   add("numbers that end early", mat.matrix(f, x, n, mat.tag(kDouble, 48) + mat.doubles(3)));
   add("a matrix said to be shorter", mat.element(kMatrix, f + x + n + d, 40));
 }
@@ -141,11 +155,16 @@ std::vector<Hostile> corpus() {
   add_variables(all, big, "big-endian", plain);
   add_variables(all, little, "compressed", [&](const std::string& variable) { return little.packed(variable); });
 
-  const std::string whole = little.header() + little.variable(), packed = little.header() + little.packed(little.variable());
-  // Elements end at multiples of eight bytes: every boundary, and beside it. An empty file of no variables has none of name a.
-  for (std::size_t at = 0; at < whole.size(); at += 4) all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
-  for (std::size_t at = 120; at < packed.size(); at += 3) all.push_back({"compressed, cut at " + std::to_string(at), packed.substr(0, at)});
-  for (const char* mark : {"XX", "II", "MM", "im"}) all.push_back({std::string("byte order ") + mark, little.header(mark) + little.variable()});
+  const std::string whole = little.header() + little.variable(),
+                    packed = little.header() + little.packed(little.variable());
+  // Elements end at multiples of eight bytes: every boundary, and beside it. An empty file of no variables has none of
+  // name a.
+  for (std::size_t at = 0; at < whole.size(); at += 4)
+    all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
+  for (std::size_t at = 120; at < packed.size(); at += 3)
+    all.push_back({"compressed, cut at " + std::to_string(at), packed.substr(0, at)});
+  for (const char* mark : {"XX", "II", "MM", "im"})
+    all.push_back({std::string("byte order ") + mark, little.header(mark) + little.variable()});
   all.push_back({"the other byte order", little.header("MI") + little.variable()});
   all.push_back({"an element of gigabytes", little.header() + little.tag(kMatrix, 0xffffffff) + little.variable()});
   all.push_back({"a compressed element beyond the end", little.header() + little.packed(little.variable(), 1 << 20)});
@@ -153,22 +172,27 @@ std::vector<Hostile> corpus() {
   all.push_back({"no zlib stream", little.header() + little.element(kCompressed, "this is not compressed at all!!!")});
   all.push_back({"an empty stream", little.header() + little.element(kCompressed, "")});
   all.push_back({"compressed twice", little.header() + little.packed(little.packed(little.variable()))});
-  all.push_back({"text behind the variable", little.header() + little.packed(little.variable() + std::string(100, 'x'))});
+  all.push_back(
+      {"text behind the variable", little.header() + little.packed(little.variable() + std::string(100, 'x'))});
   std::string broken = packed;
   broken[broken.size() - 1] = static_cast<char>(~broken[broken.size() - 1]);
   all.push_back({"a wrong check sum", broken});
-  // Kilobytes that say gigabytes, megabytes that say gigabytes within what deflate can reach, and a stream of 700 MB behind six numbers.
+  // Kilobytes that say gigabytes, megabytes that say gigabytes within what deflate can reach, and a stream of 700 MB
+  // behind six numbers.
   const auto claim = [&](std::uint32_t rows, std::uint32_t columns, const std::string& there) {
-    const std::string start =
-        little.flags(6) + little.axes({rows, columns}) + little.element(kInt8, "a") + little.tag(kDouble, std::uint64_t{8} * rows * columns);
-    return little.header() + little.packed(little.tag(kMatrix, start.size() + std::uint64_t{8} * rows * columns) + start + there);
+    const std::string start = little.flags(6) + little.axes({rows, columns}) + little.element(kInt8, "a") +
+                              little.tag(kDouble, std::uint64_t{8} * rows * columns);
+    return little.header() +
+           little.packed(little.tag(kMatrix, start.size() + std::uint64_t{8} * rows * columns) + start + there);
   };
   all.push_back({"a claim of 2 GB in a kilobyte", claim(1 << 14, 1 << 14, std::string(1000, '\0'))});
   std::string noise(3 << 20, '\0');
   RandomStream stream(5, Purpose::test);
   for (char& c : noise) c = static_cast<char>(stream.next());
   all.push_back({"a claim of 2 GB in megabytes", claim(1 << 14, 1 << 14, noise)});
-  all.push_back({"a bomb behind six numbers", little.header() + little.element(kCompressed, test::deflated_zeros(little.variable(), 700 << 20, 15))});
+  all.push_back(
+      {"a bomb behind six numbers",
+       little.header() + little.element(kCompressed, test::deflated_zeros(little.variable(), 700 << 20, 15))});
   // Version 4 has no header: type, rows, columns, imaginary, length of name; name; numbers.
   std::string four;
   for (const std::uint32_t word : {0u, 3u, 2u, 0u, 2u}) append_number(four, word);
@@ -198,7 +222,8 @@ TEST(HostileMat, RandomDamageNeverCrashes) {
     RandomStream stream(4, Purpose::test, trial);
     const Mat mat{trial % 4 == 3};
     std::string bytes = mat.header() + (trial % 2 == 0 ? mat.variable() : mat.packed(mat.variable()));
-    for (std::uint64_t k = 0; k <= stream.below(4); ++k) bytes[124 + stream.below(bytes.size() - 124)] = static_cast<char>(stream.below(256));
+    for (std::uint64_t k = 0; k <= stream.below(4); ++k)
+      bytes[124 + stream.below(bytes.size() - 124)] = static_cast<char>(stream.below(256));
     test::write_bytes(path, bytes);
     taken += test::expect_survived("trial " + std::to_string(trial), [&] { read(path); }) ? 1 : 0;
   }

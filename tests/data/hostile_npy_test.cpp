@@ -1,4 +1,5 @@
-// Damaged and hostile NumPy files, .npy and .npz: whatever the bytes, a value or one sentence, in bounded memory and time.
+// Damaged and hostile NumPy files, .npy and .npz: whatever the bytes, a value or one sentence, in bounded memory and
+// time.
 #include <zlib.h>
 
 #include "core/random.h"
@@ -15,7 +16,8 @@ std::string npy(const std::string& dict, const std::string& data, int version = 
   std::string bytes("\x93NUMPY");
   bytes += static_cast<char>(version);
   bytes += '\0';
-  const auto length = static_cast<std::uint32_t>(stated_length < 0 ? static_cast<std::int64_t>(dict.size()) : stated_length);
+  const auto length =
+      static_cast<std::uint32_t>(stated_length < 0 ? static_cast<std::int64_t>(dict.size()) : stated_length);
   if (version == 1)
     append_number(bytes, static_cast<std::uint16_t>(length));
   else
@@ -27,7 +29,9 @@ std::string dict(const std::string& descr, const std::string& order, const std::
   return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-std::string of_shape(const std::string& shape, std::size_t bytes = 24) { return npy(dict("'<f4'", "False", shape), std::string(bytes, '\0')); }
+std::string of_shape(const std::string& shape, std::size_t bytes = 24) {
+  return npy(dict("'<f4'", "False", shape), std::string(bytes, '\0'));
+}
 std::string of_type(const std::string& descr) { return npy(dict(descr, "False", "(2, 3)"), std::string(24, '\0')); }
 
 std::string good() { return of_shape("(2, 3)"); }
@@ -45,18 +49,21 @@ struct Hostile {
 std::vector<Hostile> corpus() {
   std::vector<Hostile> all;
   const std::string whole = good();
-  for (const std::size_t at :
-       {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{6}, std::size_t{7}, std::size_t{8}, std::size_t{9}, std::size_t{10},
-        std::size_t{11}, std::size_t{30}, whole.size() - 25, whole.size() - 24, whole.size() - 23, whole.size() - 1}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{6}, std::size_t{7},
+                               std::size_t{8}, std::size_t{9}, std::size_t{10}, std::size_t{11}, std::size_t{30},
+                               whole.size() - 25, whole.size() - 24, whole.size() - 23, whole.size() - 1}) {
     all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
   }
   all.push_back({"a byte too many", whole + "x"});
   all.push_back({"another magic", "\x93NUMPI" + whole.substr(6)});
   for (const int version : {0, 4, 255})
-    all.push_back({"version " + std::to_string(version), npy(dict("'<f4'", "False", "(6,)"), std::string(24, '\0'), version)});
-  for (const int version : {2, 3}) all.push_back({"version without room for its length", npy("", "", version).substr(0, 11)});
+    all.push_back(
+        {"version " + std::to_string(version), npy(dict("'<f4'", "False", "(6,)"), std::string(24, '\0'), version)});
+  for (const int version : {2, 3})
+    all.push_back({"version without room for its length", npy("", "", version).substr(0, 11)});
   const std::string text = dict("'<f4'", "False", "(2, 3)"), data(24, '\0');
-  for (const std::int64_t length : {0, 1, 20, 65535}) all.push_back({"header of " + std::to_string(length), npy(text, data, 1, length)});
+  for (const std::int64_t length : {0, 1, 20, 65535})
+    all.push_back({"header of " + std::to_string(length), npy(text, data, 1, length)});
   for (const std::int64_t length : {0ll, 1ll << 20, 0x7fffffffll, 0xffffffffll})
     all.push_back({"long header of " + std::to_string(length), npy(text, data, 2, length)});
   all.push_back({"a header of blanks, 10 MB", npy(std::string(10 << 20, ' '), data, 2)});
@@ -95,14 +102,35 @@ std::vector<Hostile> corpus() {
   all.push_back({"deep braces", npy(std::string(60000, '{') + std::string(60000, '}'), data, 2)});
   all.push_back({"a shape of 60 KB of digits", of_shape("(" + std::string(60000, '9') + ",)")});
 
-  for (const char* type : {"'|O'",      "'|O8'", "'O'", "'<f2'", "'<c8'", "'<U4'",  "'|S4'", "'>f4'", "'>f8'", "'>i4'",          "'<f16'",
-                           "'<M8[ns]'", "'|V4'", "''",  "'<f'",  "'f4'",  "'<i16'", "'<f4",  "<f4",   "None",  "[('a', '<f4')]", "{'names': ['a']}",
+  for (const char* type : {"'|O'",
+                           "'|O8'",
+                           "'O'",
+                           "'<f2'",
+                           "'<c8'",
+                           "'<U4'",
+                           "'|S4'",
+                           "'>f4'",
+                           "'>f8'",
+                           "'>i4'",
+                           "'<f16'",
+                           "'<M8[ns]'",
+                           "'|V4'",
+                           "''",
+                           "'<f'",
+                           "'f4'",
+                           "'<i16'",
+                           "'<f4",
+                           "<f4",
+                           "None",
+                           "[('a', '<f4')]",
+                           "{'names': ['a']}",
                            "'<f4\\x00'"}) {
     all.push_back({std::string("type ") + type, of_type(type)});
   }
   // What numpy.load(allow_pickle=True) would run.
   all.push_back({"a pickle", npy(dict("'|O'", "False", "(1,)"), "cos\nsystem\n(S'touch lano-was-here'\ntR.")});
-  for (const char* order : {"Maybe", "0", "", "true"}) all.push_back({std::string("order ") + order, npy(dict("'<f4'", order, "(2, 3)"), data)});
+  for (const char* order : {"Maybe", "0", "", "true"})
+    all.push_back({std::string("order ") + order, npy(dict("'<f4'", order, "(2, 3)"), data)});
   all.push_back({"no braces", npy("'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)", data)});
   all.push_back({"no descr", npy("{'fortran_order': False, 'shape': (2, 3)}", data)});
   all.push_back({"no order", npy("{'descr': '<f4', 'shape': (2, 3)}", data)});
@@ -128,7 +156,8 @@ TEST(HostileNpy, EveryDamagedFileIsRefusedWithASentence) {
 
 TEST(HostileNpy, WholeFilesOfEveryVersionAreRead) {
   for (const int version : {1, 2, 3}) {
-    const NumpyArray array = parse_npy(npy(dict("'|u1'", "True", "(2, 3)"), std::string("\1\2\3\4\5\6"), version), "reading");
+    const NumpyArray array =
+        parse_npy(npy(dict("'|u1'", "True", "(2, 3)"), std::string("\1\2\3\4\5\6"), version), "reading");
     EXPECT_EQ(array.values, (std::vector<float>{1, 3, 5, 2, 4, 6}));
   }
   EXPECT_EQ(parse_npy(of_shape("()", 4), "reading").values.size(), 1u);
@@ -147,14 +176,16 @@ struct Zip {
   std::string bytes() const {
     std::string body = packed.empty() ? content : packed;
     if (deflated && packed.empty()) body = test::deflated_zeros(content, 0, -15);
-    const auto true_crc = static_cast<std::int64_t>(crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
+    const auto true_crc = static_cast<std::int64_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
     const auto numbers = [&](std::string& out) {
       append_number(out, std::uint16_t{20});
       append_number(out, flags);
       append_number(out, static_cast<std::uint16_t>(method >= 0 ? method : deflated ? 8 : 0));
       append_number(out, std::uint32_t{0});  // time
       append_number(out, static_cast<std::uint32_t>(crc >= 0 ? crc : true_crc));
-      append_number(out, static_cast<std::uint32_t>(packed_size >= 0 ? packed_size : static_cast<std::int64_t>(body.size())));
+      append_number(
+          out, static_cast<std::uint32_t>(packed_size >= 0 ? packed_size : static_cast<std::int64_t>(body.size())));
       append_number(out, static_cast<std::uint32_t>(size >= 0 ? size : static_cast<std::int64_t>(content.size())));
       append_number(out, static_cast<std::uint16_t>(name.size()));
       append_number(out, std::uint16_t{0});
@@ -175,7 +206,8 @@ struct Zip {
     append_number(out, static_cast<std::uint16_t>(entries));
     append_number(out, static_cast<std::uint16_t>(entries));
     append_number(out, static_cast<std::uint32_t>(directory_size));
-    append_number(out, static_cast<std::uint32_t>(directory_offset >= 0 ? directory_offset : static_cast<std::int64_t>(directory)));
+    append_number(out, static_cast<std::uint32_t>(directory_offset >= 0 ? directory_offset
+                                                                        : static_cast<std::int64_t>(directory)));
     out.append(2, '\0');
     return out;
   }
@@ -184,7 +216,8 @@ struct Zip {
 std::vector<Hostile> zip_corpus() {
   std::vector<Hostile> all;
   const std::string whole = Zip{}.bytes();
-  for (std::size_t at = 0; at < whole.size(); at += 11) all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
+  for (std::size_t at = 0; at < whole.size(); at += 11)
+    all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});
   all.push_back({"said to be larger", Zip{.size = 1 << 20}.bytes()});
   all.push_back({"said to be gigabytes", Zip{.deflated = true, .size = 0xfffffffe}.bytes()});
   all.push_back({"packed beyond the end", Zip{.packed_size = 1 << 30}.bytes()});
@@ -194,19 +227,23 @@ std::vector<Hostile> zip_corpus() {
   all.push_back({"no entries", Zip{.entries = 0}.bytes()});
   all.push_back({"a wrong check sum", Zip{.crc = 1}.bytes()});
   all.push_back({"encrypted", Zip{.flags = 1}.bytes()});
-  for (const int method : {1, 6, 12, 14, 93, 99}) all.push_back({"method " + std::to_string(method), Zip{.method = method}.bytes()});
+  for (const int method : {1, 6, 12, 14, 93, 99})
+    all.push_back({"method " + std::to_string(method), Zip{.method = method}.bytes()});
   all.push_back({"stored, said to be deflated", Zip{.method = 8}.bytes()});
   std::string broken = test::deflated_zeros(good(), 0, -15);
   broken[broken.size() / 2] = static_cast<char>(~broken[broken.size() / 2]);
   all.push_back({"a broken stream", Zip{.deflated = true, .packed = broken}.bytes()});
   for (const Hostile& inner :
-       {Hostile{"a pickle", npy(dict("'|O'", "False", "(1,)"), "cos\nsystem\n.")}, Hostile{"no array", "text"}, Hostile{"nothing", ""},
-        Hostile{"a huge shape", of_shape("(1000000000000,)")}, Hostile{"a cut array", good().substr(0, good().size() - 4)}}) {
+       {Hostile{"a pickle", npy(dict("'|O'", "False", "(1,)"), "cos\nsystem\n.")}, Hostile{"no array", "text"},
+        Hostile{"nothing", ""}, Hostile{"a huge shape", of_shape("(1000000000000,)")},
+        Hostile{"a cut array", good().substr(0, good().size() - 4)}}) {
     all.push_back({inner.name + ", stored", Zip{.content = inner.bytes}.bytes()});
     all.push_back({inner.name + ", deflated", Zip{.content = inner.bytes, .deflated = true}.bytes()});
   }
   // 3 MB that are 700 MB of zeros behind an array of six numbers, and a claim of 8 GB with 1 MB behind it.
-  all.push_back({"a bomb", Zip{.deflated = true, .size = 700 << 20, .packed = test::deflated_zeros(good(), 700 << 20, -15)}.bytes()});
+  all.push_back(
+      {"a bomb",
+       Zip{.deflated = true, .size = 700 << 20, .packed = test::deflated_zeros(good(), 700 << 20, -15)}.bytes()});
   all.push_back({"a claim", Zip{.content = of_shape("(2147483648,)", 1 << 20), .deflated = true}.bytes()});
   return all;
 }
@@ -234,9 +271,11 @@ TEST(HostileNpy, RandomDamageNeverCrashes) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     RandomStream stream(3, Purpose::test, trial);
     std::string bytes = trial % 2 == 0 ? good() : Zip{.deflated = true}.bytes();
-    for (std::uint64_t k = 0; k <= stream.below(4); ++k) bytes[stream.below(bytes.size())] = static_cast<char>(stream.below(256));
+    for (std::uint64_t k = 0; k <= stream.below(4); ++k)
+      bytes[stream.below(bytes.size())] = static_cast<char>(stream.below(256));
     test::write_bytes(path, bytes);
-    taken += test::expect_survived("trial " + std::to_string(trial), [&] { trial % 2 == 0 ? parse_npy(bytes, "reading") : read_numpy(path, "a"); })
+    taken += test::expect_survived("trial " + std::to_string(trial),
+                                   [&] { trial % 2 == 0 ? parse_npy(bytes, "reading") : read_numpy(path, "a"); })
                  ? 1
                  : 0;
   }

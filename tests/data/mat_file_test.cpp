@@ -13,8 +13,10 @@ enum class Kind { plain, compressed, hdf5 };
 constexpr Kind kKinds[] = {Kind::plain, Kind::compressed, Kind::hdf5};
 
 void write_mat(Kind kind, const std::filesystem::path& path, const std::vector<test::MatArray>& arrays) {
-  if (kind == Kind::hdf5) test::write_mat73(path, arrays);
-  else test::write_mat5(path, arrays, kind == Kind::compressed);
+  if (kind == Kind::hdf5)
+    test::write_mat73(path, arrays);
+  else
+    test::write_mat5(path, arrays, kind == Kind::compressed);
 }
 
 const Shape kShape{4, 5, 3, 2};
@@ -50,8 +52,9 @@ TEST(MatFile, PartsAreTheSameAsInTheWhole) {
       }
     }
     EXPECT_EQ(source->read({{0, 2, 3}, {4, 1, 1}, {0, 1, 1}, {0, 2, 1}}),
-              (std::vector<float>{static_cast<float>(test::mark({0, 4, 0, 0})), static_cast<float>(test::mark({0, 4, 0, 1})),
-                                  static_cast<float>(test::mark({3, 4, 0, 0})), static_cast<float>(test::mark({3, 4, 0, 1}))}));
+              (std::vector<float>{
+                  static_cast<float>(test::mark({0, 4, 0, 0})), static_cast<float>(test::mark({0, 4, 0, 1})),
+                  static_cast<float>(test::mark({3, 4, 0, 0})), static_cast<float>(test::mark({3, 4, 0, 1}))}));
     EXPECT_ERROR_WITH(source->read({{3, 2, 1}, {0, 5, 1}, {0, 3, 1}, {0, 2, 1}}), "indices below 4 on axis 0");
     EXPECT_ERROR_WITH(source->read({{0, 4, 1}}), "4 ranges");
   }
@@ -93,8 +96,8 @@ TEST(MatFile, WrongNamesAndFilesAreNamed) {
   EXPECT_ERROR_WITH(open_mat(scratch / "a.mat", "a"), "a MATLAB .mat file");
 }
 
-// Cut at every length, and with bytes turned over: an error or, for a byte that carries no structure, values of the right
-// number. Never a crash.
+// Cut at every length, and with bytes turned over: an error or, for a byte that carries no structure, values of the
+// right number. Never a crash.
 TEST(MatFile, DamagedFilesAreRefused) {
   for (const Kind kind : kKinds) {
     test::Scratch scratch;
@@ -106,7 +109,8 @@ TEST(MatFile, DamagedFilesAreRefused) {
     };
     ASSERT_EQ(read(whole), 10u);
     for (std::size_t size = 0; size < whole.size(); size += kind == Kind::hdf5 ? 97 : 7) {
-      EXPECT_NE(test::error_of([&] { read(whole.substr(0, size)); }), "no error") << static_cast<int>(kind) << " " << size;
+      EXPECT_NE(test::error_of([&] { read(whole.substr(0, size)); }), "no error")
+          << static_cast<int>(kind) << " " << size;
     }
     if (kind == Kind::hdf5) continue;  // dataset_test cares for damaged HDF5
     for (std::size_t at = 128; at < whole.size(); ++at) {

@@ -40,13 +40,14 @@ TEST(NumpyImport, GridWithoutCoordinates) {
   const Samples s = reader.read(std::vector<std::int64_t>{9});
   EXPECT_EQ(s.output[0], 108);
   EXPECT_TRUE(s.shared_coordinates);
-  EXPECT_FLOAT_EQ(s.coordinates[2 * 5], 0.25f);       // point (1, 2): x = 1/4
+  EXPECT_FLOAT_EQ(s.coordinates[2 * 5], 0.25f);  // point (1, 2): x = 1/4
   EXPECT_FLOAT_EQ(s.coordinates[2 * 5 + 1], 2.0f / 3);
 }
 
 TEST(NumpyImport, WhereGridPointsLie) {
   for (const auto& [points, first, last] :
-       {std::tuple(GridPoints::nodes, -1.0f, 1.0f), std::tuple(GridPoints::centres, -0.75f, 0.75f), std::tuple(GridPoints::left, -1.0f, 0.5f)}) {
+       {std::tuple(GridPoints::nodes, -1.0f, 1.0f), std::tuple(GridPoints::centres, -0.75f, 0.75f),
+        std::tuple(GridPoints::left, -1.0f, 0.5f)}) {
     Arrays arrays;
     arrays.options.grid_points = points;
     arrays.options.box = {-1, 1, 0, 1};

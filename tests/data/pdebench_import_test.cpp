@@ -24,10 +24,11 @@ struct Steady {
     options.validation_share = 0;
   }
   void write(const Shape& nu, const Shape& tensor) {
-    test::write_hdf5(scratch / "2D_DarcyFlow.hdf5", {{"nu", nu},
-                                                     {"tensor", tensor},
-                                                     {"x-coordinate", {4}, [](const Index& i) { return centre(i, 4); }},
-                                                     {"y-coordinate", {6}, [](const Index& i) { return centre(i, 6); }}});
+    test::write_hdf5(scratch / "2D_DarcyFlow.hdf5",
+                     {{"nu", nu},
+                      {"tensor", tensor},
+                      {"x-coordinate", {4}, [](const Index& i) { return centre(i, 4); }},
+                      {"y-coordinate", {6}, [](const Index& i) { return centre(i, 6); }}});
   }
 };
 
@@ -59,9 +60,10 @@ TEST(PdebenchImport, SteadyFields) {
 TEST(PdebenchImport, TimesOnALine) {
   for (const std::int64_t entries : {5, 6}) {  // PDEBench writes one time more than frames
     test::Scratch scratch;
-    test::write_hdf5(scratch / "1D_Burgers.hdf5", {{"tensor", {7, 5, 8}},
-                                                   {"x-coordinate", {8}, [](const Index& i) { return centre(i, 8); }},
-                                                   {"t-coordinate", {entries}, [](const Index& i) { return 0.25 * mark(i); }}});
+    test::write_hdf5(scratch / "1D_Burgers.hdf5",
+                     {{"tensor", {7, 5, 8}},
+                      {"x-coordinate", {8}, [](const Index& i) { return centre(i, 8); }},
+                      {"t-coordinate", {entries}, [](const Index& i) { return 0.25 * mark(i); }}});
     BenchmarkImport options;
     options.benchmark = "pdebench";
     options.from = {scratch / "1D_Burgers.hdf5"};
@@ -77,7 +79,8 @@ TEST(PdebenchImport, TimesOnALine) {
     for (std::int64_t i = 0; i < 3; ++i) {
       EXPECT_EQ(sample.input[static_cast<std::size_t>(i)], at({6, 0, 3 * i}));
       EXPECT_FLOAT_EQ(sample.coordinates[static_cast<std::size_t>(i)], (3 * static_cast<float>(i) + 0.5f) / 8);
-      for (std::int64_t t = 0; t < 3; ++t) EXPECT_EQ(sample.output[static_cast<std::size_t>(3 * t + i)], at({6, 2 * t, 3 * i}));
+      for (std::int64_t t = 0; t < 3; ++t)
+        EXPECT_EQ(sample.output[static_cast<std::size_t>(3 * t + i)], at({6, 2 * t, 3 * i}));
     }
   }
 }

@@ -37,7 +37,8 @@ TEST(SampleFeed, WhatReadingThrowsComesOutOfNext) {
   test::Scratch scratch;
   const auto path = test::darcy(scratch, 8, 2);
   const DatasetReader reader(path);
-  SampleFeed feed(reader, {0, 1, 99}, {}, {ChannelMap::identity(2), ChannelMap::identity(1), ChannelMap::identity(1)}, {});
+  SampleFeed feed(reader, {0, 1, 99}, {}, {ChannelMap::identity(2), ChannelMap::identity(1), ChannelMap::identity(1)},
+                  {});
   feed.plan({{{0, 0}}, {{2, 0}}});
   feed.next();
   EXPECT_ERROR_WITH(feed.next(), "a sample below 10");

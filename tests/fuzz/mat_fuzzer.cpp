@@ -1,4 +1,5 @@
-// bytes -> the variables of a MATLAB file of version 5 to 7, each read whole and then once more in part. Version 7.3 is HDF5's to read, not ours.
+// bytes -> the variables of a MATLAB file of version 5 to 7, each read whole and then once more in part. Version 7.3 is
+// HDF5's to read, not ours.
 #include <zlib.h>
 
 #include <cstdlib>
@@ -10,7 +11,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  const auto open = [&] { return lano::Mat5File(std::make_unique<std::istringstream>(bytes), bytes.size(), "reading"); };
+  const auto open = [&] {
+    return lano::Mat5File(std::make_unique<std::istringstream>(bytes), bytes.size(), "reading");
+  };
   try {
     for (const std::string& name : open().names()) {
       try {
@@ -43,14 +46,17 @@ std::string element(std::uint32_t type, std::string body, bool big) {
   return tag + body;
 }
 
-std::string variable(const std::string& name, std::uint32_t flags, const std::vector<std::uint32_t>& extents, std::uint32_t type,
-                     const std::string& data, bool big) {
+std::string variable(const std::string& name, std::uint32_t flags, const std::vector<std::uint32_t>& extents,
+                     std::uint32_t type, const std::string& data, bool big) {
   std::string axes;
   for (const std::uint32_t extent : extents) axes += number(extent, 4, big);
-  const std::string numbers = data.size() <= 4
-                                  ? number(static_cast<std::uint32_t>(data.size()) << 16 | type, 4, big) + data + std::string(4 - data.size(), '\0')
-                                  : element(type, data, big);
-  return element(14, element(6, number(flags, 4, big) + number(0, 4, big), big) + element(5, axes, big) + element(1, name, big) + numbers, big);
+  const std::string numbers = data.size() <= 4 ? number(static_cast<std::uint32_t>(data.size()) << 16 | type, 4, big) +
+                                                     data + std::string(4 - data.size(), '\0')
+                                               : element(type, data, big);
+  return element(14,
+                 element(6, number(flags, 4, big) + number(0, 4, big), big) + element(5, axes, big) +
+                     element(1, name, big) + numbers,
+                 big);
 }
 
 std::string packed(const std::string& bytes, bool big) {
@@ -73,9 +79,12 @@ std::string header(bool big) {
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const bool big : {false, true}) {
-    const std::string doubles = variable("a", 6, {3, 2}, 9, std::string(48, '\1'), big), bytes = variable("little", 6, {2, 1}, 2, "ab", big),
-                      singles = variable("s", 7, {1, 2, 2}, 7, std::string(16, '\2'), big), text = variable("t", 4, {1, 3}, 4, "h\0i\0!\0", big),
-                      complex = variable("z", 6 | 0x800, {1, 1}, 9, std::string(8, '\3'), big), empty = variable("e", 6, {0, 5}, 9, "", big);
+    const std::string doubles = variable("a", 6, {3, 2}, 9, std::string(48, '\1'), big),
+                      bytes = variable("little", 6, {2, 1}, 2, "ab", big),
+                      singles = variable("s", 7, {1, 2, 2}, 7, std::string(16, '\2'), big),
+                      text = variable("t", 4, {1, 3}, 4, "h\0i\0!\0", big),
+                      complex = variable("z", 6 | 0x800, {1, 1}, 9, std::string(8, '\3'), big),
+                      empty = variable("e", 6, {0, 5}, 9, "", big);
     all.push_back(header(big) + doubles);
     all.push_back(header(big) + packed(doubles, big));
     all.push_back(header(big) + bytes + singles + text);
@@ -88,7 +97,8 @@ std::vector<std::string> seeds() {
 std::vector<std::string> words() {
   std::vector<std::string> all;
   for (std::uint32_t type = 0; type < 18; ++type) all.push_back(number(type, 4, false));
-  for (const std::uint32_t size : {8u, 16u, 48u, 0x7fffffffu, 0x80000000u, 0xfffffff8u}) all.push_back(number(size, 4, false));
+  for (const std::uint32_t size : {8u, 16u, 48u, 0x7fffffffu, 0x80000000u, 0xfffffff8u})
+    all.push_back(number(size, 4, false));
   all.insert(all.end(), {"MI", "IM", std::string("\x01\x00\x01\x00", 4), "\x78\x01", "\x78\x9c"});
   return all;
 }

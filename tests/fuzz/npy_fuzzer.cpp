@@ -17,13 +17,16 @@ namespace {
 
 // In memory where the machine has such a folder.
 std::filesystem::path scratch_file(const char* extension) {
-  const std::filesystem::path folder = std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+  const std::filesystem::path folder =
+      std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
   return folder / ("lano-fuzz-" + std::to_string(::getpid()) + extension);
 }
 
 struct ScratchFile {
   std::filesystem::path path;
-  ScratchFile(const char* extension, std::string_view bytes) : path(scratch_file(extension)) { std::ofstream(path, std::ios::binary) << bytes; }
+  ScratchFile(const char* extension, std::string_view bytes) : path(scratch_file(extension)) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
   ~ScratchFile() {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);

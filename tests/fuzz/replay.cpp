@@ -1,6 +1,6 @@
-// The replay of a fuzz target: its seeds, the files of a folder of old findings, and so many seeds changed at random, the same every time. Ends with
-// 0 where nothing ended it before, and memory stayed within bounds. The input at work is kept in a file, to be looked at after a crash. Usage:
-// replay_NAME FINDINGS CHANGES LAST
+// The replay of a fuzz target: its seeds, the files of a folder of old findings, and so many seeds changed at random,
+// the same every time. Ends with 0 where nothing ended it before, and memory stayed within bounds. The input at work is
+// kept in a file, to be looked at after a crash. Usage: replay_NAME FINDINGS CHANGES LAST
 //        replay_NAME --write FOLDER    (the seeds as files, for libFuzzer)
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,9 +54,13 @@ void feed(const std::string& input) {
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
 }
 
-// One change: bits, bytes, whole numbers at the edges of their range, pieces taken out, doubled or from another seed, words of the format.
-void change(std::string& text, RandomStream& stream, const std::vector<std::string>& all, const std::vector<std::string>& vocabulary) {
-  const auto place = [&](std::size_t size) { return static_cast<std::size_t>(stream.below(std::max<std::size_t>(1, size))); };
+// One change: bits, bytes, whole numbers at the edges of their range, pieces taken out, doubled or from another seed,
+// words of the format.
+void change(std::string& text, RandomStream& stream, const std::vector<std::string>& all,
+            const std::vector<std::string>& vocabulary) {
+  const auto place = [&](std::size_t size) {
+    return static_cast<std::size_t>(stream.below(std::max<std::size_t>(1, size)));
+  };
   const std::size_t at = place(text.size()), length = std::min(1 + place(32), text.size() - at);
   switch (stream.below(9)) {
     case 0:
@@ -66,8 +70,19 @@ void change(std::string& text, RandomStream& stream, const std::vector<std::stri
       if (!text.empty()) text[at] = static_cast<char>(stream.below(256));
       break;
     case 2: {
-      constexpr std::uint64_t edges[] = {
-          0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
+      constexpr std::uint64_t edges[] = {0,
+                                         1,
+                                         0x7f,
+                                         0x80,
+                                         0xff,
+                                         0x7fff,
+                                         0xffff,
+                                         0x7fffffff,
+                                         0x80000000,
+                                         0xffffffff,
+                                         0x7fffffffffffffff,
+                                         0x8000000000000000,
+                                         0xffffffffffffffff};
       const std::uint64_t value = edges[stream.below(std::size(edges))];
       std::memcpy(text.data() + at, &value, std::min<std::size_t>(text.size() - at, std::size_t{1} << stream.below(4)));
       break;
@@ -85,7 +100,8 @@ void change(std::string& text, RandomStream& stream, const std::vector<std::stri
     }
     case 6:
     case 7:
-      if (!vocabulary.empty()) text.replace(at, stream.below(2) == 0 ? 0 : length, vocabulary[place(vocabulary.size())]);
+      if (!vocabulary.empty())
+        text.replace(at, stream.below(2) == 0 ? 0 : length, vocabulary[place(vocabulary.size())]);
       break;
     default:
       text.resize(at);
@@ -125,7 +141,8 @@ int run(const std::filesystem::path& findings, std::uint64_t changes, const char
   const long megabytes = usage.ru_maxrss / 1024;
   fmt::print("{} inputs ({} seeds, {} old findings) in {:.1f} s, {} MB\n", fed, all.size(), found,
              std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), megabytes);
-  if (megabytes > kMostMegabytes) fail("replaying", fmt::format("at most {} MB", kMostMegabytes), fmt::format("{} MB", megabytes));
+  if (megabytes > kMostMegabytes)
+    fail("replaying", fmt::format("at most {} MB", kMostMegabytes), fmt::format("{} MB", megabytes));
   return 0;
 }
 
@@ -136,7 +153,8 @@ int write(const std::filesystem::path& folder) {
   std::string dictionary;  // libFuzzer's form: one quoted word a line
   for (const std::string& word : words()) {
     dictionary += '"';
-    for (const char c : word) dictionary += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    for (const char c : word)
+      dictionary += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
     dictionary += "\"\n";
   }
   write_file_atomically(std::filesystem::path(folder.string() + ".words"), dictionary);

@@ -17,7 +17,8 @@ void predict(lano::Operator& op, const std::vector<float>& coordinates, const la
   const std::int64_t channels = set.input_channels() + set.output_channels();
   if (points == 0 || static_cast<std::int64_t>(points) * channels > (1 << 16)) return;  // right, and slow
   const std::vector<float> input(points * static_cast<std::size_t>(set.input_channels()), 0.5f);
-  const std::vector<float> state(op.task() == lano::Task::autoregressive ? points * static_cast<std::size_t>(set.output_channels()) : 0, 0.25f);
+  const std::vector<float> state(
+      op.task() == lano::Task::autoregressive ? points * static_cast<std::size_t>(set.output_channels()) : 0, 0.25f);
   try {
     op.predict(coordinates, input, lano::Operator::Call{.mesh = mesh, .time = 1.5, .state = state});
   } catch (const lano::Error&) {
@@ -32,11 +33,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::int64_t dims = op.set().dims();
     predict(op, op.coordinates(), {});
     for (const std::int64_t side : {2, 5}) {
-      const auto axes = static_cast<std::size_t>(op.set().geometry == lano::Geometry::points ? 1 : op.set().shape.size());
+      const auto axes =
+          static_cast<std::size_t>(op.set().geometry == lano::Geometry::points ? 1 : op.set().shape.size());
       if (axes > 3) break;
       const lano::Shape mesh(axes, side);
       std::vector<float> coordinates;
-      for (std::int64_t i = 0; i < lano::element_count(mesh) * dims; ++i) coordinates.push_back(static_cast<float>((i * 7) % 11) / 11);
+      for (std::int64_t i = 0; i < lano::element_count(mesh) * dims; ++i)
+        coordinates.push_back(static_cast<float>((i * 7) % 11) / 11);
       predict(op, coordinates, op.set().geometry == lano::Geometry::points ? lano::Shape{} : mesh);
       op.use_agents(3);
     }
@@ -101,16 +104,17 @@ std::vector<std::string> words() {
                                "\"data_offsets\":",
                                "\"dtype\":",
                                "__metadata__"};
-  for (const char* key : {"layers",       "heads",          "width",           "agents",   "ffn_ratio",   "bias",        "dwc",
-                          "agent_tokens", "pool",           "order",           "position", "decoder",     "dwc_spacing", "task",
-                          "dims",         "input_channels", "output_channels", "axes",     "patches",     "order_box",   "reference_box",
-                          "mesh",         "spacing",        "origin",          "points",   "time_origin", "time_step",   "shift",
-                          "scale",        "coordinates",    "input",           "output",   "geometry",    "shape",       "box",
-                          "time"}) {
+  for (const char* key :
+       {"layers",       "heads",          "width",           "agents",   "ffn_ratio",   "bias",        "dwc",
+        "agent_tokens", "pool",           "order",           "position", "decoder",     "dwc_spacing", "task",
+        "dims",         "input_channels", "output_channels", "axes",     "patches",     "order_box",   "reference_box",
+        "mesh",         "spacing",        "origin",          "points",   "time_origin", "time_step",   "shift",
+        "scale",        "coordinates",    "input",           "output",   "geometry",    "shape",       "box",
+        "time"}) {
     all.push_back(std::string("\\\"") + key + "\\\":");
   }
-  for (const char* value : {"outer", "sum", "none", "latent", "sequence", "grid", "file", "hilbert", "reference", "mlp", "physical", "index",
-                            "autoregressive", "time_conditional", "points", "mesh"}) {
+  for (const char* value : {"outer", "sum", "none", "latent", "sequence", "grid", "file", "hilbert", "reference", "mlp",
+                            "physical", "index", "autoregressive", "time_conditional", "points", "mesh"}) {
     all.push_back(std::string("\\\"") + value + "\\\"");
   }
   return all;

@@ -46,7 +46,8 @@ inline ModelFile tiny_model(Geometry geometry, const Shape& mesh, const LanoConf
   const std::int64_t c = network.width, m = network.agents, wide = network.feed_forward;
   const auto add = [&](const std::string& name, const Shape& extents) {
     Tensor tensor{extents, std::vector<float>(static_cast<std::size_t>(element_count(extents)))};
-    for (std::size_t i = 0; i < tensor.values.size(); ++i) tensor.values[i] = 0.125f * static_cast<float>(i % 5) - 0.25f;
+    for (std::size_t i = 0; i < tensor.values.size(); ++i)
+      tensor.values[i] = 0.125f * static_cast<float>(i % 5) - 0.25f;
     model.weights[name] = std::move(tensor);
   };
   add("encoder1.weight", {2 * c, network.inputs});
@@ -101,8 +102,9 @@ inline std::vector<ModelFile> tiny_models() {
   stepped.task = Task::autoregressive;
   stepped.position = Position::reference;
   filed.order = Order::file;
-  return {tiny_model(Geometry::grid, {3, 4}, steady), tiny_model(Geometry::points, {6}, cloud), tiny_model(Geometry::mesh, {4, 3}, sequence),
-          tiny_model(Geometry::grid, {5}, later),     tiny_model(Geometry::grid, {6}, stepped), tiny_model(Geometry::grid, {2, 2, 2}, solid),
+  return {tiny_model(Geometry::grid, {3, 4}, steady),   tiny_model(Geometry::points, {6}, cloud),
+          tiny_model(Geometry::mesh, {4, 3}, sequence), tiny_model(Geometry::grid, {5}, later),
+          tiny_model(Geometry::grid, {6}, stepped),     tiny_model(Geometry::grid, {2, 2, 2}, solid),
           tiny_model(Geometry::points, {5}, filed)};
 }
 

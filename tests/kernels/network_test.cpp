@@ -1,5 +1,5 @@
-// The whole network without LibTorch: gradients against finite differences, every instruction set against the plain twin,
-// any thread count the same bits. Against other truths it is tested in tests/ops. Runs under asan.
+// The whole network without LibTorch: gradients against finite differences, every instruction set against the plain
+// twin, any thread count the same bits. Against other truths it is tested in tests/ops. Runs under asan.
 #include "kernels/network.h"
 
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ using Index = std::int64_t;
 struct Setting {
   std::string name;
   LanoConfig config;
-  Shape mesh;                     // empty: clouds of `points`
-  std::vector<Index> points;      // of each sample
-  std::vector<Index> patches;     // as trained
+  Shape mesh;                  // empty: clouds of `points`
+  std::vector<Index> points;   // of each sample
+  std::vector<Index> patches;  // as trained
   Index inputs = 3, outputs = 2;
   bool time = false;
 };
@@ -127,7 +127,8 @@ class Case {
 
   std::vector<float> predict(const Kernels& k) const {
     std::vector<float> output(probe.size());
-    Network(shape, weights, false, k).predict(samples, input.data(), time.empty() ? nullptr : time.data(), output.data());
+    Network(shape, weights, false, k)
+        .predict(samples, input.data(), time.empty() ? nullptr : time.data(), output.data());
     return output;
   }
   double value(const Kernels& k) const {
@@ -141,7 +142,8 @@ class Case {
     const float* const at = time.empty() ? nullptr : time.data();
     const Network network(shape, weights, true, k);
     const auto tape = network.record(samples, input.data(), at, output.data());
-    network.backward(*tape, input.data(), probe.data(), gradients, dinput.data(), time.empty() ? nullptr : dtime.data());
+    network.backward(*tape, input.data(), probe.data(), gradients, dinput.data(),
+                     time.empty() ? nullptr : dtime.data());
     return output;
   }
 
@@ -184,7 +186,8 @@ class Case {
 };
 
 class Networks : public testing::TestWithParam<Setting> {};
-INSTANTIATE_TEST_SUITE_P(All, Networks, testing::ValuesIn(settings()), [](const testing::TestParamInfo<Setting>& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, Networks, testing::ValuesIn(settings()),
+                         [](const testing::TestParamInfo<Setting>& each) { return each.param.name; });
 
 double norm(const std::vector<float>& x) {
   double sum = 0;
@@ -194,7 +197,8 @@ double norm(const std::vector<float>& x) {
 
 double distance(const std::vector<float>& x, const std::vector<float>& y) {
   double apart = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) apart += (static_cast<double>(x[i]) - y[i]) * (static_cast<double>(x[i]) - y[i]);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    apart += (static_cast<double>(x[i]) - y[i]) * (static_cast<double>(x[i]) - y[i]);
   return std::sqrt(apart) / (norm(y) + 1e-30);
 }
 
@@ -216,12 +220,14 @@ TEST_P(Networks, EveryInstructionSetGivesTheSame) {
     for (std::size_t i = 0; i < slopes.size(); ++i) {
       // Against this gradient or a hundredth of the largest: some are sums that cancel.
       const std::vector<float>& found = *c.pairs()[i].slopes;
-      EXPECT_LT(distance(found, slopes[i]) * norm(slopes[i]), 1e-4 * (norm(slopes[i]) + 0.01 * largest)) << "gradient " << i;
+      EXPECT_LT(distance(found, slopes[i]) * norm(slopes[i]), 1e-4 * (norm(slopes[i]) + 0.01 * largest))
+          << "gradient " << i;
     }
   }
 }
 
-// Central differences along a random direction of each array. In float the difference quotient is good to a few thousandths.
+// Central differences along a random direction of each array. In float the difference quotient is good to a few
+// thousandths.
 TEST_P(Networks, GradientsAgreeWithFiniteDifferences) {
   Case c(GetParam());
   const Kernels& k = kernels();
@@ -244,13 +250,15 @@ TEST_P(Networks, GradientsAgreeWithFiniteDifferences) {
     double slope = 0;
     for (std::size_t i = 0; i < kept.size(); ++i) slope += direction[i] / std::sqrt(norm) * (*pair.slopes)[i];
     const auto at = [&](double h) {
-      for (std::size_t i = 0; i < kept.size(); ++i) (*pair.values)[i] = static_cast<float>(kept[i] + h * direction[i] / std::sqrt(norm));
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        (*pair.values)[i] = static_cast<float>(kept[i] + h * direction[i] / std::sqrt(norm));
       return c.value(k);
     };
     constexpr double kStep = 4e-3;
     const double quotient = (8 * (at(kStep) - at(-kStep)) - (at(2 * kStep) - at(-2 * kStep))) / (12 * kStep);
     *pair.values = kept;
-    EXPECT_NEAR(slope, quotient, 3e-3 * std::abs(quotient) + 2e-4 * size) << "array " << next - 1 << " of " << kept.size();
+    EXPECT_NEAR(slope, quotient, 3e-3 * std::abs(quotient) + 2e-4 * size)
+        << "array " << next - 1 << " of " << kept.size();
   }
 }
 
@@ -272,7 +280,8 @@ TEST_P(Networks, ThreadsDoNotChangeABit) {
 TEST(Networks, NothingToDoIsRefused) {
   Case c(settings()[0]);
   float output = 0;
-  EXPECT_ERROR_WITH(Network(c.shape, c.weights, false).predict({}, c.input.data(), nullptr, &output), "at least one sample");
+  EXPECT_ERROR_WITH(Network(c.shape, c.weights, false).predict({}, c.input.data(), nullptr, &output),
+                    "at least one sample");
 }
 
 }  // namespace

@@ -10,8 +10,11 @@ namespace lano::kernels {
 namespace {
 
 TEST(Partition, CoversEveryPointOnceInOrder) {
-  for (const std::vector<std::int64_t>& points :
-       {std::vector<std::int64_t>{1}, {972}, {7225, 7225, 7225, 7225}, {1, 2, 3, 100000}, std::vector<std::int64_t>(500, 17)}) {
+  for (const std::vector<std::int64_t>& points : {std::vector<std::int64_t>{1},
+                                                  {972},
+                                                  {7225, 7225, 7225, 7225},
+                                                  {1, 2, 3, 100000},
+                                                  std::vector<std::int64_t>(500, 17)}) {
     const Partition p = divide(points, 240);
     ASSERT_EQ(p.first_unit.size(), points.size() + 1);
     for (std::size_t s = 0; s < points.size(); ++s) {

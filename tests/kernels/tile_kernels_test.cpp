@@ -1,5 +1,6 @@
-// Every tile kernel of every instruction set this machine has, against its plain twin in double: sizes below, at and above the
-// vector length, odd, zero, and memory off every alignment. Bounds are a few float roundings of the largest term.
+// Every tile kernel of every instruction set this machine has, against its plain twin in double: sizes below, at and
+// above the vector length, odd, zero, and memory off every alignment. Bounds are a few float roundings of the largest
+// term.
 #include "kernels/tile_kernels.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ namespace {
 
 using Index = std::int64_t;
 
-// Floats at an odd address, in an allocation of their exact size, so that asan sees a step too far; and the same in double.
+// Floats at an odd address, in an allocation of their exact size, so that asan sees a step too far; and the same in
+// double.
 class Values {
  public:
   explicit Values(Index size, double scale = 1, double shift = 0) : memory_(static_cast<std::size_t>(size) + 1) {
@@ -28,7 +30,9 @@ class Values {
   double* exact() { return exact_.data(); }
   Index size() const { return static_cast<Index>(exact_.size()); }
   void zero(Index at) { memory_[static_cast<std::size_t>(at) + 1] = 0, exact_[static_cast<std::size_t>(at)] = 0; }
-  void set(Index at, float value) { memory_[static_cast<std::size_t>(at) + 1] = value, exact_[static_cast<std::size_t>(at)] = value; }
+  void set(Index at, float value) {
+    memory_[static_cast<std::size_t>(at) + 1] = value, exact_[static_cast<std::size_t>(at)] = value;
+  }
   void expect(double tolerance, const char* what) const {
     for (std::size_t i = 0; i < exact_.size(); ++i) {
       ASSERT_NEAR(memory_[i + 1], exact_[i], tolerance * (1 + std::abs(exact_[i]))) << what << " at " << i;
@@ -55,15 +59,19 @@ TEST_P(TileKernels, Products) {
     for (const Index depth : {Index{0}, Index{1}, Index{3}, Index{16}, Index{33}}) {
       for (const Index columns : {16, 32, 48, 64, 80, 96, 112, 128, 144}) {
         for (const bool transposed : {false, true}) {
-          SCOPED_TRACE(testing::Message() << rows << " x " << depth << " x " << columns << (transposed ? " transposed" : ""));
+          SCOPED_TRACE(testing::Message()
+                       << rows << " x " << depth << " x " << columns << (transposed ? " transposed" : ""));
           const Index a_stride = (transposed ? rows : depth) + 3;
-          Values a((transposed ? depth : rows) * a_stride), b(depth * (columns + 5)), c(rows * (columns + 2)), plus(rows * (columns + 1));
+          Values a((transposed ? depth : rows) * a_stride), b(depth * (columns + 5)), c(rows * (columns + 2)),
+              plus(rows * (columns + 1));
           Values row(rows), column(columns), scale(rows, 0.3), packed(depth * columns);
           // Strided b, everything added.
-          Gemm g{rows, depth, columns, a.data(), a_stride, transposed, b.data(), columns + 5, c.data(), columns + 2, plus.data(), columns + 1, row.data(), column.data(), scale.data()};
+          Gemm g{rows,     depth,       columns,     a.data(),    a_stride,   transposed,    b.data(),    columns + 5,
+                 c.data(), columns + 2, plus.data(), columns + 1, row.data(), column.data(), scale.data()};
           k.gemm(g);
           const auto truth = [&](const double* p, const double* r, const double* j, const double* s) {
-            plain::gemm<double>(rows, depth, columns, a.exact(), a_stride, transposed, b.exact(), columns + 5, c.exact(), columns + 2, p, columns + 1, r, j, s);
+            plain::gemm<double>(rows, depth, columns, a.exact(), a_stride, transposed, b.exact(), columns + 5,
+                                c.exact(), columns + 2, p, columns + 1, r, j, s);
           };
           truth(plus.exact(), row.exact(), column.exact(), scale.exact());
           c.expect(3e-6, "all terms");
@@ -73,7 +81,8 @@ TEST_P(TileKernels, Products) {
           for (Index i = 0; i < depth; ++i) {
             for (Index j = real; j < columns; ++j) b.zero(i * (columns + 5) + j);
           }
-          k.gemm({rows, depth, columns, a.data(), a_stride, transposed, packed.data(), 0, c.data(), columns + 2, nullptr, 0, nullptr, nullptr, nullptr});
+          k.gemm({rows, depth, columns, a.data(), a_stride, transposed, packed.data(), 0, c.data(), columns + 2,
+                  nullptr, 0, nullptr, nullptr, nullptr});
           truth(nullptr, nullptr, nullptr, nullptr);
           c.expect(3e-6, "packed");
         }
@@ -86,7 +95,8 @@ TEST_P(TileKernels, PackingInPieces) {
   const Index depth = 5, columns = 144;
   Values from(depth * columns), whole(depth * columns), pieces(depth * columns);
   k.pack({depth, columns, 140, 0, columns, from.data(), 1, depth, 0.5f, whole.data()});
-  for (Index first = 0; first < columns; first += kPad) k.pack({depth, columns, 140, first, first + kPad, from.data(), 1, depth, 0.5f, pieces.data()});
+  for (Index first = 0; first < columns; first += kPad)
+    k.pack({depth, columns, 140, first, first + kPad, from.data(), 1, depth, 0.5f, pieces.data()});
   EXPECT_TRUE(std::equal(whole.data(), whole.data() + whole.size(), pieces.data()));
 }
 
@@ -94,7 +104,8 @@ TEST_P(TileKernels, Norms) {
   for (const Index rows : kRowCounts) {
     for (const Index width : {1, 3, 8, 15, 16, 17, 30, 48, 100}) {
       const Index columns = padded(width), stride = columns + 1;
-      Values x(rows * stride, 2, 1), stats(2 * rows), gain(columns), shift(columns), y(rows * stride), dy(rows * stride), dx(rows * stride), dgain(columns), dshift(columns);
+      Values x(rows * stride, 2, 1), stats(2 * rows), gain(columns), shift(columns), y(rows * stride),
+          dy(rows * stride), dx(rows * stride), dgain(columns), dshift(columns);
       for (Index j = width; j < columns; ++j) {
         gain.zero(j), shift.zero(j), dgain.zero(j), dshift.zero(j);
         for (Index r = 0; r < rows; ++r) x.zero(r * stride + j), dy.zero(r * stride + j), dx.zero(r * stride + j);
@@ -105,10 +116,13 @@ TEST_P(TileKernels, Norms) {
       stats.expect(2e-6, "stats");
       for (Index i = 0; i < 2 * rows; ++i) stats.set(i, stats.data()[i]);
       k.norm_apply(rows, columns, x.data(), stride, stats.data(), gain.data(), shift.data(), y.data(), stride);
-      plain::norm_apply<double>(rows, columns, x.exact(), stride, stats.exact(), gain.exact(), shift.exact(), y.exact(), stride);
+      plain::norm_apply<double>(rows, columns, x.exact(), stride, stats.exact(), gain.exact(), shift.exact(), y.exact(),
+                                stride);
       y.expect(2e-6, "apply");
-      k.norm_backward(rows, width, columns, x.data(), stride, stats.data(), gain.data(), dy.data(), stride, dx.data(), stride, dgain.data(), dshift.data());
-      plain::norm_backward<double>(rows, width, columns, x.exact(), stride, stats.exact(), gain.exact(), dy.exact(), stride, dx.exact(), stride, dgain.exact(), dshift.exact());
+      k.norm_backward(rows, width, columns, x.data(), stride, stats.data(), gain.data(), dy.data(), stride, dx.data(),
+                      stride, dgain.data(), dshift.data());
+      plain::norm_backward<double>(rows, width, columns, x.exact(), stride, stats.exact(), gain.exact(), dy.exact(),
+                                   stride, dx.exact(), stride, dgain.exact(), dshift.exact());
       dx.expect(8e-6, "dx");
       dgain.expect(5e-6, "dgain");
       dshift.expect(5e-6, "dshift");
@@ -118,18 +132,21 @@ TEST_P(TileKernels, Norms) {
 
 TEST_P(TileKernels, NormBackwardIsTheDerivative) {
   const Index width = 12, columns = 16;
-  std::vector<double> x(columns), gain(columns), shift(columns), y(columns), stats(2), probe(columns), dx(columns), none(columns), also(columns);
+  std::vector<double> x(columns), gain(columns), shift(columns), y(columns), stats(2), probe(columns), dx(columns),
+      none(columns), also(columns);
   RandomStream stream(3, Purpose::shuffle);
   for (Index j = 0; j < width; ++j) x[j] = stream.normal(), gain[j] = stream.normal(), probe[j] = stream.normal();
   const auto value = [&] {
     plain::norm_stats<double>(1, width, x.data(), columns, stats.data());
-    plain::norm_apply<double>(1, columns, x.data(), columns, stats.data(), gain.data(), shift.data(), y.data(), columns);
+    plain::norm_apply<double>(1, columns, x.data(), columns, stats.data(), gain.data(), shift.data(), y.data(),
+                              columns);
     double sum = 0;
     for (Index j = 0; j < width; ++j) sum += y[j] * probe[j];
     return sum;
   };
   value();
-  plain::norm_backward<double>(1, width, columns, x.data(), columns, stats.data(), gain.data(), probe.data(), columns, dx.data(), columns, none.data(), also.data());
+  plain::norm_backward<double>(1, width, columns, x.data(), columns, stats.data(), gain.data(), probe.data(), columns,
+                               dx.data(), columns, none.data(), also.data());
   for (Index j = 0; j < width; ++j) {
     const double kept = x[j];
     x[j] = kept + 1e-6;
@@ -206,7 +223,8 @@ TEST_P(TileKernels, Broadcast) {
         inverse.expect(1e-6, "inverse sums");
         for (Index r = 0; r < rows; ++r) {
           EXPECT_EQ(maxima.data()[r], maxima.exact()[r]);
-          for (Index m = 0; m < agents; ++m) ASSERT_NEAR(logits.data()[r * columns + m], logits.exact()[r * columns + m], scale > 100 ? 2e-3 : 1e-6);
+          for (Index m = 0; m < agents; ++m)
+            ASSERT_NEAR(logits.data()[r * columns + m], logits.exact()[r * columns + m], scale > 100 ? 2e-3 : 1e-6);
         }
       }
     }
@@ -218,19 +236,24 @@ TEST_P(TileKernels, SoftmaxesBackward) {
     for (const Index rows : kRowCounts) {
       const Index columns = padded(agents);
       for (const bool biased : {false, true}) {
-        Values logits(rows * columns, 1, -5), dp(rows * columns), column(columns), drow(rows), maxima(std::max(rows, columns), 0.1), inverse(std::max(rows, columns), 0.1, 1), delta(columns);
+        Values logits(rows * columns, 1, -5), dp(rows * columns), column(columns), drow(rows),
+            maxima(std::max(rows, columns), 0.1), inverse(std::max(rows, columns), 0.1, 1), delta(columns);
         for (Index m = agents; m < columns; ++m) {
           column.zero(m);
           for (Index r = 0; r < rows; ++r) dp.zero(r * columns + m);
         }
         Values logits2 = logits, dp2 = dp, drow2 = drow;
-        k.aggregate_backward(rows, columns, logits.data(), dp.data(), maxima.data(), inverse.data(), delta.data(), biased ? column.data() : nullptr, drow.data());
-        plain::aggregate_backward<double>(rows, columns, logits.exact(), dp.exact(), maxima.exact(), inverse.exact(), delta.exact(), biased ? column.exact() : nullptr, drow.exact());
+        k.aggregate_backward(rows, columns, logits.data(), dp.data(), maxima.data(), inverse.data(), delta.data(),
+                             biased ? column.data() : nullptr, drow.data());
+        plain::aggregate_backward<double>(rows, columns, logits.exact(), dp.exact(), maxima.exact(), inverse.exact(),
+                                          delta.exact(), biased ? column.exact() : nullptr, drow.exact());
         logits.expect(1e-6, "aggregation p");
         dp.expect(2e-6, "aggregation dlogits");
         drow.expect(5e-6, "aggregation drow");
-        k.broadcast_backward(rows, agents, columns, logits2.data(), dp2.data(), maxima.data(), inverse.data(), biased ? column.data() : nullptr, drow2.data());
-        plain::broadcast_backward<double>(rows, agents, columns, logits2.exact(), dp2.exact(), maxima.exact(), inverse.exact(), biased ? column.exact() : nullptr, drow2.exact());
+        k.broadcast_backward(rows, agents, columns, logits2.data(), dp2.data(), maxima.data(), inverse.data(),
+                             biased ? column.data() : nullptr, drow2.data());
+        plain::broadcast_backward<double>(rows, agents, columns, logits2.exact(), dp2.exact(), maxima.exact(),
+                                          inverse.exact(), biased ? column.exact() : nullptr, drow2.exact());
         for (Index r = 0; r < rows; ++r) {
           for (Index m = 0; m < agents; ++m) {
             const auto near = [&](Values& v, double tolerance) {
@@ -252,7 +275,8 @@ TEST_P(TileKernels, Stencils) {
     for (const Index count : {0, 1, 4, 9}) {
       Values out(columns), dout(columns), weights(count);
       std::vector<Values> sources, filters, dfilters;
-      for (Index e = 0; e < count; ++e) sources.emplace_back(columns), filters.emplace_back(columns), dfilters.emplace_back(columns);
+      for (Index e = 0; e < count; ++e)
+        sources.emplace_back(columns), filters.emplace_back(columns), dfilters.emplace_back(columns);
       std::vector<const float*> s, f;
       std::vector<float*> df;
       std::vector<const double*> es, ef;
@@ -275,8 +299,10 @@ TEST_P(TileKernels, SumsAndSteps) {
   for (const Index count : {0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 33, 100}) {
     Values x(count), y(count), p(count), g(count), m(count), v(count);
     for (Index i = 0; i < count; ++i) v.set(i, std::abs(v.data()[i]));
-    EXPECT_NEAR(k.square_sum(count, x.data(), nullptr), plain::square_sum<double>(count, x.exact(), nullptr), 1e-12 * (1 + static_cast<double>(count)));
-    EXPECT_NEAR(k.square_sum(count, x.data(), y.data()), plain::square_sum<double>(count, x.exact(), y.exact()), 1e-12 * (1 + static_cast<double>(count)));
+    EXPECT_NEAR(k.square_sum(count, x.data(), nullptr), plain::square_sum<double>(count, x.exact(), nullptr),
+                1e-12 * (1 + static_cast<double>(count)));
+    EXPECT_NEAR(k.square_sum(count, x.data(), y.data()), plain::square_sum<double>(count, x.exact(), y.exact()),
+                1e-12 * (1 + static_cast<double>(count)));
     k.add(count, 0.3f, x.data(), y.data());
     plain::add<double>(count, 0.3f, x.exact(), y.exact());
     y.expect(2e-7, "add");

@@ -16,7 +16,8 @@ TEST(Ano, IsTheFormulaOfTheDefinition) {
   const torch::Tensor start = hand.encoder(batch)[0];  // [N,C]
   std::vector<std::vector<double>> v(5, std::vector<double>(12));
   for (std::int64_t n = 0; n < 5; ++n) {
-    for (std::int64_t c = 0; c < 12; ++c) v[static_cast<std::size_t>(n)][static_cast<std::size_t>(c)] = start[n][c].item<double>();
+    for (std::int64_t c = 0; c < 12; ++c)
+      v[static_cast<std::size_t>(n)][static_cast<std::size_t>(c)] = start[n][c].item<double>();
   }
   for (const char* const layer : {"layers.0.", "layers.1."}) {
     const torch::Tensor w = hand[std::string(layer) + "weight"], b = hand[std::string(layer) + "bias"];
@@ -24,7 +25,8 @@ TEST(Ano, IsTheFormulaOfTheDefinition) {
     for (std::size_t n = 0; n < 5; ++n) {
       for (std::size_t c = 0; c < 12; ++c) {
         double sum = b[static_cast<std::int64_t>(c)].item<double>();
-        for (std::size_t i = 0; i < 12; ++i) sum += w[static_cast<std::int64_t>(c)][static_cast<std::int64_t>(i)].item<double>() * v[n][i];
+        for (std::size_t i = 0; i < 12; ++i)
+          sum += w[static_cast<std::int64_t>(c)][static_cast<std::int64_t>(i)].item<double>() * v[n][i];
         for (std::size_t m = 0; m < 5; ++m) sum += v[m][c] / 5;
         next[n][c] = sum * 0.5 * (1 + std::erf(sum / std::sqrt(2.0)));
       }
@@ -34,7 +36,8 @@ TEST(Ano, IsTheFormulaOfTheDefinition) {
   const torch::Tensor out = model->forward(batch).detach();
   for (std::size_t n = 0; n < 5; ++n) {
     double u = hand["decoder.bias"][0].item<double>();
-    for (std::size_t c = 0; c < 12; ++c) u += hand["decoder.weight"][0][static_cast<std::int64_t>(c)].item<double>() * v[n][c];
+    for (std::size_t c = 0; c < 12; ++c)
+      u += hand["decoder.weight"][0][static_cast<std::int64_t>(c)].item<double>() * v[n][c];
     EXPECT_NEAR(out[0][static_cast<std::int64_t>(n)][0].item<double>(), u, 1e-11 * (1 + std::abs(u)));
   }
 }

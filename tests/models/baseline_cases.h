@@ -1,4 +1,5 @@
-// Small baselines in double, their batches, and what every one of them must show; and their layers once more, by hand, over named weights.
+// Small baselines in double, their batches, and what every one of them must show; and their layers once more, by hand,
+// over named weights.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -66,9 +67,12 @@ inline Batch batch_of(const LanoShape& shape, std::int64_t samples, Shape mesh =
   return batch;
 }
 
-inline double largest_difference(const torch::Tensor& a, const torch::Tensor& b) { return (a - b).abs().max().item<double>(); }
+inline double largest_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
 
-// Central differences of fourth order along a random direction of each parameter and of the input; error O(h^4) + rounding/h, about 1e-9.
+// Central differences of fourth order along a random direction of each parameter and of the input; error O(h^4) +
+// rounding/h, about 1e-9.
 inline void expect_gradients(OperatorModel& model, Batch batch) {
   batch.input.requires_grad_();
   const torch::Tensor probe = torch::randn_like(model.forward(batch).detach());
@@ -125,7 +129,9 @@ class ByHand {
     return linear(norm(f, "norm"), "decoder");
   }
   // Channels of head h of [B,N,C].
-  static torch::Tensor head(const torch::Tensor& x, std::int64_t h, std::int64_t heads) { return x.chunk(heads, -1)[static_cast<std::size_t>(h)]; }
+  static torch::Tensor head(const torch::Tensor& x, std::int64_t h, std::int64_t heads) {
+    return x.chunk(heads, -1)[static_cast<std::size_t>(h)];
+  }
 
  private:
   std::map<std::string, torch::Tensor> tensors_;

@@ -1,10 +1,11 @@
-// Operators other than LANO in training: running statistics travel with the weights, a stopped run ends with the same bytes.
+// Operators other than LANO in training: running statistics travel with the weights, a stopped run ends with the same
+// bytes.
 #include <algorithm>
 
 #include "core/atomic_file.h"
 #include "core/model_catalogue.h"
-#include "models/baseline.h"
 #include "evaluate/evaluation.h"
+#include "models/baseline.h"
 #include "models/flat_parameters.h"
 #include "models/torch_predictor.h"
 #include "models/torch_trainable.h"
@@ -37,7 +38,9 @@ class Normed : public Baseline {
   torch::nn::Linear decoder_{nullptr};
 };
 
-std::shared_ptr<OperatorModel> make_normed(const BaselineConfig& config, const LanoShape& shape) { return std::make_shared<Normed>(config, shape); }
+std::shared_ptr<OperatorModel> make_normed(const BaselineConfig& config, const LanoShape& shape) {
+  return std::make_shared<Normed>(config, shape);
+}
 
 const char* normed() {
   static const bool once = [] {
@@ -62,7 +65,8 @@ double error_on(const std::filesystem::path& model, const std::string& data, Spl
 }
 
 class BaselineRun : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Models, BaselineRun, ::testing::Values("normed", "transolver"), [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(Models, BaselineRun, ::testing::Values("normed", "transolver"),
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST_P(BaselineRun, AResumedRunEndsWithTheSameBytes) {
   normed();

@@ -1,12 +1,11 @@
 // The catalogue says of every registered model what the model itself does: size, geometries, keys.
-#include "core/model_catalogue.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "core/baseline_config.h"
 #include "core/error.h"
+#include "core/model_catalogue.h"
 #include "models/operator_model.h"
 
 namespace lano {
@@ -26,8 +25,8 @@ SetDescription described(Where where, std::int64_t side, std::int64_t points) {
 }
 
 // As training makes it.
-std::shared_ptr<OperatorModel> made(const std::string& name, LanoConfig sizes, const BaselineConfig& own, Where where, std::int64_t side = kStandardSide,
-                                    std::int64_t points = kStandardPoints) {
+std::shared_ptr<OperatorModel> made(const std::string& name, LanoConfig sizes, const BaselineConfig& own, Where where,
+                                    std::int64_t side = kStandardSide, std::int64_t points = kStandardPoints) {
   const SetDescription set = described(where, side, points);
   if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
   const double step = 1.0 / static_cast<double>(side - 1);
@@ -67,7 +66,8 @@ std::vector<std::string> large_models() {
 void expect_sizes_and_geometries(const std::string& name) {
   const ModelInfo* const info = find_model(name);
   ASSERT_NE(info, nullptr);
-  for (const auto& [where, takes, counted] : {std::tuple(Where::grid, info->grid, info->grid_parameters), std::tuple(Where::mesh, info->mesh, info->grid_parameters),
+  for (const auto& [where, takes, counted] : {std::tuple(Where::grid, info->grid, info->grid_parameters),
+                                              std::tuple(Where::mesh, info->mesh, info->grid_parameters),
                                               std::tuple(Where::points, info->points, info->points_parameters)}) {
     const int place = static_cast<int>(where);
     if (!takes) {
@@ -97,7 +97,8 @@ TEST_P(CatalogueFull, ParametersAtTheStandardSizeAndGeometries) { expect_sizes_a
 TEST_P(Catalogue, WhatItTakesInThreeDimensions) {
   const ModelInfo* const info = find_model(GetParam());
   ASSERT_NE(info, nullptr);
-  for (const auto& [mesh, takes] : {std::pair(Shape{16, 16, 16}, info->grid && !info->flat_grids), std::pair(Shape{}, info->points && !info->flat_points)}) {
+  for (const auto& [mesh, takes] : {std::pair(Shape{16, 16, 16}, info->grid && !info->flat_grids),
+                                    std::pair(Shape{}, info->points && !info->flat_points)}) {
     SetDescription set = described(mesh.empty() ? Where::points : Where::mesh, 0, 60);
     if (!mesh.empty()) set.shape = mesh;
     set.coordinates = {{"x", "1"}, {"y", "1"}, {"z", "1"}};
@@ -108,7 +109,10 @@ TEST_P(Catalogue, WhatItTakesInThreeDimensions) {
     own.modes = 4, own.latent_grid = 16;
     if (GetParam() != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
     const LanoShape shape = lano_shape(sizes, set, {}, {});
-    const auto make = [&] { return make_model(GetParam() == "lano" ? to_json(sizes, shape) : to_json(baseline_config(GetParam(), sizes, own), shape), 3); };
+    const auto make = [&] {
+      return make_model(
+          GetParam() == "lano" ? to_json(sizes, shape) : to_json(baseline_config(GetParam(), sizes, own), shape), 3);
+    };
     if (takes) {
       EXPECT_NO_THROW(make()) << shape_text(mesh);
     } else {
@@ -168,18 +172,36 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
     sizes.layers = 2, sizes.heads = 4, sizes.width = 16, sizes.ffn_ratio = 2;
     own.modes = 4, own.slices = 4, own.basis = 4, own.tokens = 2, own.features = 4, own.latent_grid = 16;
   };
-  const std::map<std::string, ConfigValue> others{{"model.layers", std::int64_t{3}},       {"model.heads", std::int64_t{2}},    {"model.width", std::int64_t{32}},
-                                                  {"model.ffn_ratio", std::int64_t{3}},    {"model.agents", std::int64_t{16}},  {"model.dropout", 0.5},
-                                                  {"model.bias", std::string("none")},     {"model.dwc", false},                {"model.agent_tokens", std::string("latent")},
-                                                  {"model.pool", std::string("sequence")}, {"model.order", std::string("file")}, {"model.position", std::string("reference")},
-                                                  {"model.decoder", std::string("mlp")},   {"model.dwc_spacing", std::string("index")}, {"model.task", std::string("time_conditional")},
-                                                  {"model.modes", std::int64_t{3}},        {"model.slices", std::int64_t{5}},   {"model.attention", std::string("fourier")},
-                                                  {"model.experts", std::int64_t{2}},      {"model.basis", std::int64_t{3}},    {"model.tokens", std::int64_t{3}},
-                                                  {"model.wavelets", std::int64_t{2}},     {"model.features", std::int64_t{3}}, {"model.latent_grid", std::int64_t{32}},
-                                                  {"model.window", std::int64_t{4}},       {"model.levels", std::int64_t{1}}};
+  const std::map<std::string, ConfigValue> others{{"model.layers", std::int64_t{3}},
+                                                  {"model.heads", std::int64_t{2}},
+                                                  {"model.width", std::int64_t{32}},
+                                                  {"model.ffn_ratio", std::int64_t{3}},
+                                                  {"model.agents", std::int64_t{16}},
+                                                  {"model.dropout", 0.5},
+                                                  {"model.bias", std::string("none")},
+                                                  {"model.dwc", false},
+                                                  {"model.agent_tokens", std::string("latent")},
+                                                  {"model.pool", std::string("sequence")},
+                                                  {"model.order", std::string("file")},
+                                                  {"model.position", std::string("reference")},
+                                                  {"model.decoder", std::string("mlp")},
+                                                  {"model.dwc_spacing", std::string("index")},
+                                                  {"model.task", std::string("time_conditional")},
+                                                  {"model.modes", std::int64_t{3}},
+                                                  {"model.slices", std::int64_t{5}},
+                                                  {"model.attention", std::string("fourier")},
+                                                  {"model.experts", std::int64_t{2}},
+                                                  {"model.basis", std::int64_t{3}},
+                                                  {"model.tokens", std::int64_t{3}},
+                                                  {"model.wavelets", std::int64_t{2}},
+                                                  {"model.features", std::int64_t{3}},
+                                                  {"model.latent_grid", std::int64_t{32}},
+                                                  {"model.window", std::int64_t{4}},
+                                                  {"model.levels", std::int64_t{1}}};
   std::map<Where, std::vector<float>> plain;
   std::vector<Where> places;
-  for (const auto& [where, takes] : {std::pair(Where::grid, info->grid), std::pair(Where::mesh, info->mesh), std::pair(Where::points, info->points)}) {
+  for (const auto& [where, takes] : {std::pair(Where::grid, info->grid), std::pair(Where::mesh, info->mesh),
+                                     std::pair(Where::points, info->points)}) {
     if (!takes) continue;
     small();
     plain[where] = answer(name, sizes, own, where);

@@ -5,7 +5,8 @@ namespace {
 
 using namespace test;
 
-torch::Tensor network(const OperatorModel& model, const std::string& name, torch::Tensor f, const torch::Tensor& time = {}) {
+torch::Tensor network(const OperatorModel& model, const std::string& name, torch::Tensor f,
+                      const torch::Tensor& time = {}) {
   const auto weights = model.named_parameters();
   for (int l = 0; l < 4; ++l) {
     const std::string map = name + ".map" + std::to_string(l);
@@ -23,7 +24,8 @@ TEST(DeepOnet, IsItsFormula) {
   model->named_parameters()["bias"].copy_(torch::tensor({0.25f, -3.0f}));
   const Batch batch = batch_for(shape, 2);
   const torch::Tensor out = model->forward(batch);
-  const torch::Tensor b = network(*model, "branch", batch.input.squeeze(-1)), t = network(*model, "trunk", batch.coordinates);
+  const torch::Tensor b = network(*model, "branch", batch.input.squeeze(-1)),
+                      t = network(*model, "trunk", batch.coordinates);
   for (std::int64_t s = 0; s < 2; ++s) {
     for (std::int64_t n = 0; n < 12; ++n) {
       for (std::int64_t c = 0; c < 2; ++c) {
@@ -67,7 +69,8 @@ TEST(DeepOnet, ReadsThePlacesWhereThereIsNoInput) {
   const auto model = make_model(to_json(tiny("deeponet"), shape), 5);
   const torch::NoGradGuard no_grad;
   const Batch batch = batch_for(shape, 1);
-  const torch::Tensor b = network(*model, "branch", batch.coordinates.flatten(1)), t = network(*model, "trunk", batch.coordinates);
+  const torch::Tensor b = network(*model, "branch", batch.coordinates.flatten(1)),
+                      t = network(*model, "trunk", batch.coordinates);
   EXPECT_TRUE(torch::allclose(model->forward(batch).squeeze(-1), (t * b.unsqueeze(1)).sum(-1), 1e-4, 1e-6));
 }
 
@@ -86,7 +89,8 @@ TEST(DeepOnet, KnowsTime) {
 TEST(DeepOnet, RefusesOtherSensors) {
   const LanoShape shape = shape_of({3, 4}, 0, 2);
   const auto model = make_model(to_json(tiny("deeponet"), shape), 5);
-  EXPECT_ERROR_WITH(model->forward(batch_for(shape, 1, {4, 4})), "expected the 12 points of its training, which are its sensors, found 16");
+  EXPECT_ERROR_WITH(model->forward(batch_for(shape, 1, {4, 4})),
+                    "expected the 12 points of its training, which are its sensors, found 16");
   Batch packed = batch_for(shape_of({}, 24, 2), 1);
   const auto cloud = make_model(to_json(tiny("deeponet"), shape_of({}, 12, 2)), 5);
   packed.counts = {11, 13};
@@ -96,7 +100,9 @@ TEST(DeepOnet, RefusesOtherSensors) {
 
 // Branch 7225 -> C -> C -> C -> C, trunk 2 -> C -> C -> C -> C, one bias.
 TEST(DeepOnet, ParameterCounts) {
-  const auto count = [](std::int64_t sensors) { return sensors * 128 + 2 * 128 + 2 * 128 + 2 * 3 * (128 * 128 + 128) + 1; };
+  const auto count = [](std::int64_t sensors) {
+    return sensors * 128 + 2 * 128 + 2 * 128 + 2 * 3 * (128 * 128 + 128) + 1;
+  };
   EXPECT_EQ(parameter_count(*standard("deeponet", darcy())), count(7225));
   EXPECT_EQ(parameter_count(*standard("deeponet", elasticity())), count(972));
 }

@@ -1,5 +1,5 @@
-// A LANO trained on plain memory follows the same training by LibTorch's autograd: the gradients of a lesson, and the loss
-// curves of fifty steps; steady, time-conditional, rolled out, with dropout, on packed clouds.
+// A LANO trained on plain memory follows the same training by LibTorch's autograd: the gradients of a lesson, and the
+// loss curves of fifty steps; steady, time-conditional, rolled out, with dropout, on packed clouds.
 #include <gtest/gtest.h>
 
 #include "models/plain_batches.h"
@@ -32,7 +32,8 @@ std::vector<Taught> lessons() {
   auto timed = described(Geometry::grid, {11, 13}, 2, 1, 2);
   timed.time = {0, 0.25, 0.5, 0.75};
   std::vector<Taught> all;
-  const auto add = [&](const std::string& name, const SetDescription& set, std::vector<std::int64_t> sizes, auto change) {
+  const auto add = [&](const std::string& name, const SetDescription& set, std::vector<std::int64_t> sizes,
+                       auto change) {
     all.push_back({name, config, set, std::move(sizes), {}});
     change(all.back());
   };
@@ -50,7 +51,8 @@ std::vector<Taught> lessons() {
     t.weights = {{1, 1}, {0.5, 0.5}, {2, 2}};
   });
   add("dropped", grid, {n, n}, [](Taught& t) { t.config.lano.dropout = 0.2; });
-  add("packed_clouds", described(Geometry::points, {100}, 2, 1, 1), {100, 31, 140}, [](Taught& t) { t.config.lano.dropout = 0.1; });
+  add("packed_clouds", described(Geometry::points, {100}, 2, 1, 1), {100, 31, 140},
+      [](Taught& t) { t.config.lano.dropout = 0.1; });
   return all;
 }
 
@@ -82,7 +84,8 @@ Lesson lesson_of(const Taught& t) {
       const auto at = static_cast<std::size_t>(2 * i);
       const double x = b.coordinates[at], y = b.coordinates[at + 1], a = b.input[static_cast<std::size_t>(i)];
       const double u = std::sin(3 * x + 0.3 * static_cast<double>(k)) + a * std::cos(2 * y);
-      for (std::size_t c = 0; c < t.set.output.size(); ++c) lesson.truth.back().push_back(static_cast<float>(u + static_cast<double>(c) * x * y));
+      for (std::size_t c = 0; c < t.set.output.size(); ++c)
+        lesson.truth.back().push_back(static_cast<float>(u + static_cast<double>(c) * x * y));
     }
   }
   lesson.weights = t.weights;
@@ -97,10 +100,12 @@ TEST_P(Lessons, GradientsAreThoseOfAutograd) {
   const Taught& t = GetParam();
   const nlohmann::json architecture = to_json(t.config.lano, lano_shape(t.config.lano, t.set));
   LanoTrainable fused(architecture, t.config, objective_of(t));
-  TorchTrainable composite(architecture, t.config, objective_of(t), torch::kCPU), mirrored(architecture, t.config, objective_of(t), torch::kCPU, true);
+  TorchTrainable composite(architecture, t.config, objective_of(t), torch::kCPU),
+      mirrored(architecture, t.config, objective_of(t), torch::kCPU, true);
   torch::manual_seed(3);
   const torch::Tensor larger = 0.3 * torch::randn({static_cast<std::int64_t>(fused.values().size())});
-  for (Trainable* each : {static_cast<Trainable*>(&fused), static_cast<Trainable*>(&composite), static_cast<Trainable*>(&mirrored)}) {
+  for (Trainable* each :
+       {static_cast<Trainable*>(&fused), static_cast<Trainable*>(&composite), static_cast<Trainable*>(&mirrored)}) {
     ASSERT_EQ(each->values().size(), fused.values().size());
     std::copy(larger.data_ptr<float>(), larger.data_ptr<float>() + larger.numel(), each->values().begin());
   }
@@ -142,7 +147,8 @@ TEST_P(Lessons, FollowsTheCompositeLossCurve) {
   LanoTrainable one(architecture, t.config, objective_of(t));
   TorchTrainable other(architecture, t.config, objective_of(t), torch::kCPU);
   const auto fused = curve(one, lesson_of(t), 1e-4), composite = curve(other, lesson_of(t), 1e-4);
-  for (std::size_t i = 0; i < fused.size(); ++i) EXPECT_NEAR(fused[i], composite[i], 1e-5 * composite[i]) << "step " << i;
+  for (std::size_t i = 0; i < fused.size(); ++i)
+    EXPECT_NEAR(fused[i], composite[i], 1e-5 * composite[i]) << "step " << i;
   EXPECT_LT(fused.back(), 0.9 * fused.front());  // it does learn
 }
 
@@ -179,7 +185,8 @@ TEST(Engine, DriftsNoMoreThanTwiceAsFarFromDouble) {
     mine += std::pow(fused[i] / exact[i] - 1, 2);
     theirs += std::pow(composite[i] / exact[i] - 1, 2);
   }
-  EXPECT_LE(std::sqrt(mine), 2 * std::sqrt(theirs)) << "per step " << std::sqrt(mine / 50) << " against " << std::sqrt(theirs / 50);
+  EXPECT_LE(std::sqrt(mine), 2 * std::sqrt(theirs))
+      << "per step " << std::sqrt(mine / 50) << " against " << std::sqrt(theirs / 50);
 }
 
 }  // namespace

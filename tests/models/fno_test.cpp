@@ -33,7 +33,8 @@ TEST(Fno, TakesWeightsAtAnyPlaceOfABuffer) {
   EXPECT_TRUE(torch::equal(model->forward(batch), before));
 }
 
-// The model once more, over its weights: the field with zeros behind it up to n1 x n2 points, four layers there, and the first points of it.
+// The model once more, over its weights: the field with zeros behind it up to n1 x n2 points, four layers there, and
+// the first points of it.
 torch::Tensor by_hand(const OperatorModel& model, const Batch& batch, std::int64_t n1, std::int64_t n2) {
   const ByHand hand(model);
   const std::int64_t rows = batch.mesh[0], columns = batch.mesh[1];
@@ -47,9 +48,12 @@ torch::Tensor by_hand(const OperatorModel& model, const Batch& batch, std::int64
     for (const int block : {1, 2}) {  // frequencies 0 .. m-1 and -m .. -1 along the first axis
       const torch::Tensor weight = torch::view_as_complex(hand[layer + "spectral.complex" + std::to_string(block)]);
       const std::int64_t m = weight.size(2), first = block == 1 ? 0 : n1 - m;
-      mixed.narrow(2, first, m).narrow(3, 0, m).copy_(torch::einsum("bixy,ioxy->boxy", {spectrum.narrow(2, first, m).narrow(3, 0, m), weight}));
+      mixed.narrow(2, first, m)
+          .narrow(3, 0, m)
+          .copy_(torch::einsum("bixy,ioxy->boxy", {spectrum.narrow(2, first, m).narrow(3, 0, m), weight}));
     }
-    const torch::Tensor local = torch::einsum("bixy,oi->boxy", {f, hand[layer + "local.weight"].flatten(1)}) + hand[layer + "local.bias"].view({-1, 1, 1});
+    const torch::Tensor local = torch::einsum("bixy,oi->boxy", {f, hand[layer + "local.weight"].flatten(1)}) +
+                                hand[layer + "local.bias"].view({-1, 1, 1});
     f = torch::fft::irfft2(mixed, at::IntArrayRef({n1, n2})) + local;
     if (l < 3) f = torch::gelu(f);
   }

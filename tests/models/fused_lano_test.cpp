@@ -31,7 +31,8 @@ Pass run(OperatorModel& model, Batch batch, const torch::Tensor& probe) {
   pass.output = pass.output.detach();
   pass.dinput = batch.input.grad();
   for (const auto& item : model.named_parameters()) {
-    pass.gradients.emplace_back(item.key(), item.value().grad().defined() ? item.value().grad().clone() : torch::zeros_like(item.value()));
+    pass.gradients.emplace_back(
+        item.key(), item.value().grad().defined() ? item.value().grad().clone() : torch::zeros_like(item.value()));
   }
   return pass;
 }
@@ -59,12 +60,15 @@ Pass run_fused(LanoTrainable& lano, const OperatorModel& model, const Batch& bat
     at += item.value().numel();
   }
   const torch::Tensor predicted = torch::tensor(lano.pass(fields, state, {})).view_as(probe);
-  EXPECT_LT(((predicted - pass.output).norm() / (pass.output.norm() + 1e-30)).item<double>(), 1e-6) << "predicted, not recorded";
+  EXPECT_LT(((predicted - pass.output).norm() / (pass.output.norm() + 1e-30)).item<double>(), 1e-6)
+      << "predicted, not recorded";
   return pass;
 }
 
 double distance(const torch::Tensor& x, const torch::Tensor& truth) {
-  return truth.numel() == 0 ? 0 : (x.to(torch::kFloat64) - truth).norm().item<double>() / (truth.norm().item<double>() + 1e-30);
+  return truth.numel() == 0
+             ? 0
+             : (x.to(torch::kFloat64) - truth).norm().item<double>() / (truth.norm().item<double>() + 1e-30);
 }
 
 // Errors of a pass against the truth, tensor by tensor, relative to its size; tensors that are small beside the largest
@@ -116,22 +120,28 @@ void compare(OperatorModel& model, const Batch& batch, std::int64_t agents = 0, 
   double largest = 0;
   for (const auto& [name, gradient] : truth.gradients) largest = std::max(largest, gradient.norm().item<double>());
   Errors mine, theirs;
-  const auto judge = [&](const torch::Tensor& ours, const torch::Tensor& other, const torch::Tensor& exact_one, double scale, const std::string& what) {
+  const auto judge = [&](const torch::Tensor& ours, const torch::Tensor& other, const torch::Tensor& exact_one,
+                         double scale, const std::string& what) {
     mine.add(ours, exact_one, scale, what);
     theirs.add(other, exact_one, scale, what);
   };
   judge(fused.output, plain.output, truth.output, 0, "output");
   judge(fused.dinput, plain.dinput, truth.dinput, largest, "input");
   for (std::size_t i = 0; i < truth.gradients.size(); ++i) {
-    judge(fused.gradients[i].second, plain.gradients[i].second, truth.gradients[i].second, largest, truth.gradients[i].first);
+    judge(fused.gradients[i].second, plain.gradients[i].second, truth.gradients[i].second, largest,
+          truth.gradients[i].first);
   }
-  // Rounding is luck in each tensor, but not in all together: there the error is at most twice that of the plain float path.
+  // Rounding is luck in each tensor, but not in all together: there the error is at most twice that of the plain float
+  // path.
   EXPECT_LE(mine.together(), 2 * theirs.together() + 1e-7);
   for (std::size_t i = 0; i < mine.each().size(); ++i) {
     const auto& [what, error] = mine.each()[i];
-    EXPECT_LE(error, 4 * theirs.each()[i].second + 6 * theirs.together() + 3e-7) << what << ", plain float " << theirs.each()[i].second;
+    EXPECT_LE(error, 4 * theirs.each()[i].second + 6 * theirs.together() + 3e-7)
+        << what << ", plain float " << theirs.each()[i].second;
   }
-  if (std::getenv("SHOW") != nullptr) std::printf("error %.2e, plain float %.2e, ratio %.2f\n", mine.together(), theirs.together(), mine.together() / theirs.together());
+  if (std::getenv("SHOW") != nullptr)
+    std::printf("error %.2e, plain float %.2e, ratio %.2f\n", mine.together(), theirs.together(),
+                mine.together() / theirs.together());
 }
 
 class Fused : public testing::TestWithParam<Case> {};
@@ -145,7 +155,8 @@ TEST_P(Fused, AgreesWithTheCompositePath) {
 // Widths off the vector length, many tiles and units, several head sizes.
 std::vector<Case> larger_cases() {
   std::vector<Case> all = cases();
-  const auto add = [&](const std::string& name, std::int64_t width, std::int64_t heads, std::int64_t agents, const SetDescription& set, auto change) {
+  const auto add = [&](const std::string& name, std::int64_t width, std::int64_t heads, std::int64_t agents,
+                       const SetDescription& set, auto change) {
     LanoConfig c;
     c.layers = 2;
     c.width = width;
@@ -172,7 +183,8 @@ std::vector<Case> larger_cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Fused, testing::ValuesIn(larger_cases()), [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, Fused, testing::ValuesIn(larger_cases()),
+                         [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 TEST(FusedLano, OtherResolutions) {
   const auto set = described(Geometry::grid, {12, 10}, 2, 1, 1);
@@ -182,8 +194,9 @@ TEST(FusedLano, OtherResolutions) {
     Shape mesh;
     std::vector<double> spacing, origin;
   };
-  for (const Other& other : {Other{{23, 19}, {0.1, 0.125}, {0, 0}}, Other{{18, 14}, {0.125, 0.2}, {0, 0}}, Other{{7, 6}, {0.4, 0.5}, {0, 0}},
-                             Other{{12, 18}, {0.2, 0.125}, {0, 0}}, Other{{24, 20}, {0.1, 0.125}, {0.06, -0.125}}}) {
+  for (const Other& other :
+       {Other{{23, 19}, {0.1, 0.125}, {0, 0}}, Other{{18, 14}, {0.125, 0.2}, {0, 0}}, Other{{7, 6}, {0.4, 0.5}, {0, 0}},
+        Other{{12, 18}, {0.2, 0.125}, {0, 0}}, Other{{24, 20}, {0.1, 0.125}, {0.06, -0.125}}}) {
     SCOPED_TRACE(shape_text(other.mesh));
     Case c{"other", config, set};
     c.set.shape = other.mesh;
@@ -309,7 +322,8 @@ TEST(FusedLano, ThreadsDoNotChangeABit) {
     EXPECT_TRUE(torch::equal(passes[0].output, passes[t].output));
     EXPECT_TRUE(torch::equal(passes[0].dinput, passes[t].dinput));
     for (std::size_t i = 0; i < passes[0].gradients.size(); ++i) {
-      EXPECT_TRUE(torch::equal(passes[0].gradients[i].second, passes[t].gradients[i].second)) << passes[0].gradients[i].first;
+      EXPECT_TRUE(torch::equal(passes[0].gradients[i].second, passes[t].gradients[i].second))
+          << passes[0].gradients[i].first;
     }
   }
 }

@@ -8,10 +8,19 @@ using namespace test;
 
 std::string theirs(const std::string& name) {
   // The last of two blocks holds the decoder there.
-  return renamed(name, {{"encoder1", "preprocess.linear_pre.0"}, {"encoder2", "preprocess.linear_post"}, {"decoder", "blocks.1.mlp2"},
-                        {"norm1a", "ln_1a"}, {"norm1", "ln_1"}, {"norm2", "ln_2"}, {"norm.", "blocks.1.ln_3."},
-                        {"ffn.linear1", "mlp.linear_pre.0"}, {"ffn.linear2", "mlp.linear_post"}, {"attention.q", "Attn.query"},
-                        {"attention.k", "Attn.key"}, {"attention.v", "Attn.value"}, {"attention.out", "Attn.proj"}});
+  return renamed(name, {{"encoder1", "preprocess.linear_pre.0"},
+                        {"encoder2", "preprocess.linear_post"},
+                        {"decoder", "blocks.1.mlp2"},
+                        {"norm1a", "ln_1a"},
+                        {"norm1", "ln_1"},
+                        {"norm2", "ln_2"},
+                        {"norm.", "blocks.1.ln_3."},
+                        {"ffn.linear1", "mlp.linear_pre.0"},
+                        {"ffn.linear2", "mlp.linear_post"},
+                        {"attention.q", "Attn.query"},
+                        {"attention.k", "Attn.key"},
+                        {"attention.v", "Attn.value"},
+                        {"attention.out", "Attn.proj"}});
 }
 
 TEST(Galerkin, GivesTheNumbersOfAPublicImplementation) {
@@ -49,7 +58,8 @@ TEST(Galerkin, TheFourierTypeIsAKernelOfNormedQueriesAndKeys) {
   f = f + hand.linear(torch::cat(heads, -1), at + "out");
   f = f + hand.mlp(hand.norm(f, "blocks.0.norm2"), "blocks.0.ffn.linear1", "blocks.0.ffn.linear2");
   const torch::Tensor expected = hand.linear(hand.norm(f, "norm"), "decoder");
-  EXPECT_LT(largest_difference(model->forward(batch).detach(), expected), 1e-11 * (1 + expected.abs().max().item<double>()));
+  EXPECT_LT(largest_difference(model->forward(batch).detach(), expected),
+            1e-11 * (1 + expected.abs().max().item<double>()));
 }
 
 }  // namespace

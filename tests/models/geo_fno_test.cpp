@@ -1,5 +1,4 @@
 #include "models/geo_projection.h"
-
 #include "spectral_cases.h"
 
 namespace lano {
@@ -39,7 +38,8 @@ TEST(GeoFno, WorksOnItsGeometries) {
   EXPECT_ERROR_WITH(make_model(to_json(tiny("geo-fno"), shape_of({8}, 0, 1)), 1), "1-dimensional points");
 }
 
-// Phases are turns of the box of the training points, wherever it lies. The encoder, which takes coordinates as they are, is made blind to them.
+// Phases are turns of the box of the training points, wherever it lies. The encoder, which takes coordinates as they
+// are, is made blind to them.
 TEST(GeoProjection, TakesPointsByTheirPlaceInTheBox) {
   const torch::NoGradGuard no_grad;
   for (const char* const name : {"fno", "geo-fno", "f-fno", "u-fno", "u-no", "wmt", "lsm"}) {
@@ -60,14 +60,16 @@ TEST(GeoProjection, TakesPointsByTheirPlaceInTheBox) {
     EXPECT_TRUE(torch::equal(answer({0, 1, 0, 1}, 1, 0, 0), plain));
     EXPECT_LT(relative_difference(answer({-39, 1, 3, 43}, 40, -39, 3), plain), 1e-10);
     EXPECT_GT(relative_difference(answer({}, 40, -39, 3), plain), 1e-8);
-    EXPECT_TRUE(torch::isfinite(answer({0, 1, 3, 3}, 1, 0, 3)).all().item<bool>());  // all points at one height, in training
+    EXPECT_TRUE(
+        torch::isfinite(answer({0, 1, 3, 3}, 1, 0, 3)).all().item<bool>());  // all points at one height, in training
   }
   LanoShape half = shape_of({}, 30, 2);
   half.reference_box = {0, 1};
   EXPECT_ERROR_WITH(make_model(to_json(tiny("fno"), half), 5), "two numbers an axis");
 }
 
-// Without deformation, with weights one, and at the points of a grid, the way in is a low-pass filter of the field by plain FFTs.
+// Without deformation, with weights one, and at the points of a grid, the way in is a low-pass filter of the field by
+// plain FFTs.
 TEST(GeoProjection, IsAnOrdinaryTransformOfAGridWithoutDeformation) {
   constexpr std::int64_t kSide = 12, kModes = 3;
   GeoProjection projection(1, kModes);
@@ -75,7 +77,8 @@ TEST(GeoProjection, IsAnOrdinaryTransformOfAGridWithoutDeformation) {
   const torch::NoGradGuard no_grad;
   for (auto& item : projection.named_parameters()) {
     if (item.key().find("shift") != std::string::npos) item.value().zero_();
-    if (item.key().find("complex") != std::string::npos) item.value().copy_(torch::tensor({1.0, 0.0}).expand_as(item.value()));
+    if (item.key().find("complex") != std::string::npos)
+      item.value().copy_(torch::tensor({1.0, 0.0}).expand_as(item.value()));
   }
   const torch::Tensor at = torch::arange(kSide, torch::kFloat64) / static_cast<double>(kSide);
   const auto axes = torch::meshgrid({at, at}, "ij");

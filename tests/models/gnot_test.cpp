@@ -7,12 +7,25 @@ namespace {
 using namespace test;
 
 std::string theirs(const std::string& name) {
-  return renamed(name, {{"encoder1", "preprocess_z.linear_pre.0"}, {"encoder2", "preprocess_z.linear_post"},
-                        {"queries.linear1", "preprocess_x.linear_pre.0"}, {"queries.linear2", "preprocess_x.linear_post"},
-                        {"decoder.linear1", "fc1"}, {"decoder.linear2", "fc2"}, {"experts", "moe_mlp"}, {"linear1", "0"}, {"linear2", "2"},
-                        {"gate1", "gatenet.0"}, {"gate2", "gatenet.2"}, {"gate3", "gatenet.4"}, {"norm", "ln"},
-                        {"self.", "selfattn."}, {"cross.", "crossattn."}, {"attn.q.", "attn.query."}, {"attn.k.", "attn.key."},
-                        {"attn.v.", "attn.value."}, {"attn.out.", "attn.proj."}});
+  return renamed(name, {{"encoder1", "preprocess_z.linear_pre.0"},
+                        {"encoder2", "preprocess_z.linear_post"},
+                        {"queries.linear1", "preprocess_x.linear_pre.0"},
+                        {"queries.linear2", "preprocess_x.linear_post"},
+                        {"decoder.linear1", "fc1"},
+                        {"decoder.linear2", "fc2"},
+                        {"experts", "moe_mlp"},
+                        {"linear1", "0"},
+                        {"linear2", "2"},
+                        {"gate1", "gatenet.0"},
+                        {"gate2", "gatenet.2"},
+                        {"gate3", "gatenet.4"},
+                        {"norm", "ln"},
+                        {"self.", "selfattn."},
+                        {"cross.", "crossattn."},
+                        {"attn.q.", "attn.query."},
+                        {"attn.k.", "attn.key."},
+                        {"attn.v.", "attn.value."},
+                        {"attn.out.", "attn.proj."}});
 }
 
 TEST(Gnot, GivesTheNumbersOfAPublicImplementation) {

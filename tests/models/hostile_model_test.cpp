@@ -1,11 +1,12 @@
-// Model files of every operator: whole ones load and answer as before, ones whose architecture outgrows their tensors are refused in little memory.
+// Model files of every operator: whole ones load and answer as before, ones whose architecture outgrows their tensors
+// are refused in little memory.
 #include "core/baseline_config.h"
 #include "core/model_catalogue.h"
 #include "core/threads.h"
 #include "hostile.h"
-#include "scratch.h"
 #include "models/flat_parameters.h"
 #include "models/torch_predictor.h"
+#include "scratch.h"
 
 namespace lano {
 namespace {
@@ -27,7 +28,8 @@ ModelFile tiny_file(const std::string& name, Geometry geometry, std::shared_ptr<
   LanoConfig sizes;
   sizes.layers = 2, sizes.heads = 2, sizes.width = 8, sizes.agents = 4;
   BaselineConfig own;
-  own.modes = 3, own.slices = 4, own.features = 3, own.basis = 3, own.tokens = 2, own.experts = 2, own.latent_grid = 16, own.window = 4;
+  own.modes = 3, own.slices = 4, own.features = 3, own.basis = 3, own.tokens = 2, own.experts = 2, own.latent_grid = 16,
+  own.window = 4;
   ModelFile file;
   file.set = described(geometry);
   if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
@@ -59,7 +61,8 @@ TEST_P(HostileModel, AWholeFileLoadsOnEveryGeometry) {
   const ModelInfo* const info = find_model(GetParam());
   ASSERT_NE(info, nullptr);
   test::Scratch scratch;
-  for (const auto& [geometry, takes] : {std::pair(Geometry::mesh, info->mesh), std::pair(Geometry::points, info->points)}) {
+  for (const auto& [geometry, takes] :
+       {std::pair(Geometry::mesh, info->mesh), std::pair(Geometry::points, info->points)}) {
     if (!takes) continue;
     std::shared_ptr<OperatorModel> model;
     const ModelFile file = tiny_file(GetParam(), geometry, &model);
@@ -89,9 +92,12 @@ TEST_P(HostileModel, AnArchitectureLargerThanItsTensorsIsRefused) {
     test::expect_refused(what, [&] { load_alone(path); });
   };
   // Within what a config allows, and beyond.
-  for (const std::int64_t size : {std::int64_t{4096}, std::int64_t{65536}, std::int64_t{1} << 31, std::int64_t{1} << 62}) {
-    for (const char* const key : {"layers", "width", "ffn_ratio", "modes", "slices", "experts", "basis", "tokens", "wavelets", "features"}) {
-      if (reads_key(*info, std::string("model.") + key)) refused(key + std::string(" ") + std::to_string(size), [&](ModelFile& file) { file.architecture[key] = size; });
+  for (const std::int64_t size :
+       {std::int64_t{4096}, std::int64_t{65536}, std::int64_t{1} << 31, std::int64_t{1} << 62}) {
+    for (const char* const key :
+         {"layers", "width", "ffn_ratio", "modes", "slices", "experts", "basis", "tokens", "wavelets", "features"}) {
+      if (reads_key(*info, std::string("model.") + key))
+        refused(key + std::string(" ") + std::to_string(size), [&](ModelFile& file) { file.architecture[key] = size; });
     }
     for (const char* const key : {"dims", "input_channels", "output_channels"}) {
       refused(key + std::string(" ") + std::to_string(size), [&](ModelFile& file) { file.architecture[key] = size; });
@@ -99,7 +105,8 @@ TEST_P(HostileModel, AnArchitectureLargerThanItsTensorsIsRefused) {
   }
   // Modes that the latent grid allows, and a width that one of its tensors has.
   if (reads_key(*info, "model.latent_grid")) {
-    refused("modes and their grid", [](ModelFile& file) { file.architecture["modes"] = 32768, file.architecture["latent_grid"] = 65536; });
+    refused("modes and their grid",
+            [](ModelFile& file) { file.architecture["modes"] = 32768, file.architecture["latent_grid"] = 65536; });
   }
   refused("a wide encoder alone", [&](ModelFile& file) {
     const std::int64_t rows = 2 * 65536, columns = 3;
@@ -111,7 +118,8 @@ TEST_P(HostileModel, AnArchitectureLargerThanItsTensorsIsRefused) {
     if (GetParam() == "lano") file.architecture["position"] = "reference";
   });
   if (GetParam() == "deeponet") {
-    for (const std::int64_t points : {std::int64_t{1} << 30, std::int64_t{1} << 40, std::int64_t{1} << 62, std::int64_t{-1}}) {
+    for (const std::int64_t points :
+         {std::int64_t{1} << 30, std::int64_t{1} << 40, std::int64_t{1} << 62, std::int64_t{-1}}) {
       refused("points " + std::to_string(points), [&](ModelFile& file) { file.architecture["points"] = points; });
     }
   }

@@ -16,7 +16,8 @@ Level reduced(const Level& fine, const torch::Tensor& maps) {  // maps [4D,D]
       for (std::size_t s = 0; s < 4; ++s) {
         const std::size_t row = 2 * i + s / 2, column = 2 * j + s % 2;
         if (row < fine.size() && column < fine[0].size()) {
-          coarse[i][j] = coarse[i][j] + torch::matmul(fine[row][column], maps.narrow(0, 6 * static_cast<std::int64_t>(s), 6));
+          coarse[i][j] =
+              coarse[i][j] + torch::matmul(fine[row][column], maps.narrow(0, 6 * static_cast<std::int64_t>(s), 6));
         }
       }
     }
@@ -49,7 +50,8 @@ TEST(HtNet, AgreesWithItsEquationsCellByCell) {
   const Batch batch = batch_of(shape, 1);
   const ByHand hand(*model);
   const std::string at = "blocks.0.attention.";
-  ASSERT_EQ(hand[at + "reduce"].sizes(), (std::vector<std::int64_t>{2, 2, 24, 6}));  // 7 -> 4 -> 2: three levels until a window of two holds all
+  ASSERT_EQ(hand[at + "reduce"].sizes(),
+            (std::vector<std::int64_t>{2, 2, 24, 6}));  // 7 -> 4 -> 2: three levels until a window of two holds all
   const torch::Tensor expected = hand.pre_norm(batch, [&](const torch::Tensor& f) {
     const torch::Tensor qkv = hand.linear(f, at + "qkv")[0].view({7, 5, 3, 2, 6});
     torch::Tensor out = torch::zeros({1, 7, 5, 2, 6}, torch::kFloat64);
@@ -58,7 +60,8 @@ TEST(HtNet, AgreesWithItsEquationsCellByCell) {
       for (std::int64_t i = 0; i < 7; ++i) {
         for (std::size_t part = 0; part < 3; ++part) levels[0][part].emplace_back();
         for (std::int64_t j = 0; j < 5; ++j) {
-          for (std::int64_t part = 0; part < 3; ++part) levels[0][static_cast<std::size_t>(part)].back().push_back(qkv[i][j][part][head]);
+          for (std::int64_t part = 0; part < 3; ++part)
+            levels[0][static_cast<std::size_t>(part)].back().push_back(qkv[i][j][part][head]);
         }
       }
       for (std::size_t m = 0; m < 2; ++m) {
@@ -72,19 +75,22 @@ TEST(HtNet, AgreesWithItsEquationsCellByCell) {
         for (std::size_t i = 0; i < h.size() && !coarse.empty(); ++i) {
           for (std::size_t j = 0; j < h[0].size(); ++j) {
             const auto child = static_cast<std::int64_t>(i % 2 * 2 + j % 2);
-            const torch::Tensor map = hand[at + "decompose"][static_cast<std::int64_t>(m)][head].narrow(1, 6 * child, 6);
+            const torch::Tensor map =
+                hand[at + "decompose"][static_cast<std::int64_t>(m)][head].narrow(1, 6 * child, 6);
             h[i][j] = h[i][j] + torch::matmul(coarse[i / 2][j / 2], map);
           }
         }
         coarse = h;
       }
       for (std::int64_t i = 0; i < 7; ++i) {
-        for (std::int64_t j = 0; j < 5; ++j) out[0][i][j][head] = coarse[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+        for (std::int64_t j = 0; j < 5; ++j)
+          out[0][i][j][head] = coarse[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
       }
     }
     return hand.linear(out.view({1, 35, 12}), at + "out");
   });
-  EXPECT_LT(largest_difference(model->forward(batch).detach(), expected), 1e-11 * (1 + expected.abs().max().item<double>()));
+  EXPECT_LT(largest_difference(model->forward(batch).detach(), expected),
+            1e-11 * (1 + expected.abs().max().item<double>()));
 }
 
 // Where the output changes when the input of point (5, 2) of a 13 x 9 mesh does; windows of 3 x 3.
@@ -115,7 +121,8 @@ TEST(HtNet, PointsHearOfEachOtherThroughCoarserLevelsAlone) {
 
 TEST(HtNet, ParameterCounts) {
   // Five levels from 85 to 8 points or less: 85, 43, 22, 11, 6.
-  constexpr std::int64_t c = 128, encoder = 3 * 2 * c + 2 * c + 2 * c * c + c + c, hierarchy = 4 * 2 * (8 * 4 * 16 * 16);
+  constexpr std::int64_t c = 128, encoder = 3 * 2 * c + 2 * c + 2 * c * c + c + c,
+                         hierarchy = 4 * 2 * (8 * 4 * 16 * 16);
   constexpr std::int64_t block = 4 * c + 4 * c * c + c + hierarchy + 4 * c * c + 3 * c, decoder = 3 * c + 1;
   EXPECT_EQ(standard_count("ht-net", on_mesh({85, 85})), encoder + 8 * block + decoder);
 }

@@ -12,7 +12,8 @@
 
 namespace lano::test {
 
-inline SetDescription described(Geometry geometry, const Shape& shape, std::size_t dims, std::size_t da, std::size_t du) {
+inline SetDescription described(Geometry geometry, const Shape& shape, std::size_t dims, std::size_t da,
+                                std::size_t du) {
   SetDescription set;
   set.geometry = geometry;
   set.shape = shape;
@@ -23,7 +24,8 @@ inline SetDescription described(Geometry geometry, const Shape& shape, std::size
   return set;
 }
 
-inline std::shared_ptr<OperatorModel> model_for(const LanoConfig& config, const SetDescription& set, std::uint64_t seed = 1) {
+inline std::shared_ptr<OperatorModel> model_for(const LanoConfig& config, const SetDescription& set,
+                                                std::uint64_t seed = 1) {
   return make_model(to_json(config, lano_shape(config, set)), seed);
 }
 
@@ -52,25 +54,47 @@ inline std::vector<Case> cases() {
     change(c);
     all.push_back({name, c, set});
   };
-  vary("sum", [](auto& c) { c.bias = Bias::sum; }, grid);
-  vary("no_bias", [](auto& c) { c.bias = Bias::none; }, grid);
-  vary("no_dwc", [](auto& c) { c.dwc = false; }, grid);
-  vary("latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
-  vary("sequence", [](auto& c) { c.pool = Pool::sequence; }, grid);
-  vary("mlp", [](auto& c) { c.decoder = Decoder::mlp; }, grid);
-  vary("reference", [](auto& c) { c.position = Position::reference; }, grid);
-  vary("one_agent", [](auto& c) { c.agents = 1; }, grid);
-  vary("mesh", [](auto& c) { c.agents = 6; }, described(Geometry::mesh, {7, 4}, 2, 0, 1));
-  vary("line", [](auto& c) { c.agents = 3; }, described(Geometry::grid, {11}, 1, 1, 1));
-  vary("space", [](auto& c) { c.agents = 8; }, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
-  vary("cloud", [](auto& c) { c.agents = 3; }, described(Geometry::points, {10}, 2, 2, 1));
-  vary("file_order", [](auto& c) { c.agents = 3; c.order = Order::file; }, described(Geometry::points, {10}, 2, 2, 1));
-  vary("fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
+  vary(
+      "sum", [](auto& c) { c.bias = Bias::sum; }, grid);
+  vary(
+      "no_bias", [](auto& c) { c.bias = Bias::none; }, grid);
+  vary(
+      "no_dwc", [](auto& c) { c.dwc = false; }, grid);
+  vary(
+      "latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
+  vary(
+      "sequence", [](auto& c) { c.pool = Pool::sequence; }, grid);
+  vary(
+      "mlp", [](auto& c) { c.decoder = Decoder::mlp; }, grid);
+  vary(
+      "reference", [](auto& c) { c.position = Position::reference; }, grid);
+  vary(
+      "one_agent", [](auto& c) { c.agents = 1; }, grid);
+  vary(
+      "mesh", [](auto& c) { c.agents = 6; }, described(Geometry::mesh, {7, 4}, 2, 0, 1));
+  vary(
+      "line", [](auto& c) { c.agents = 3; }, described(Geometry::grid, {11}, 1, 1, 1));
+  vary(
+      "space", [](auto& c) { c.agents = 8; }, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
+  vary(
+      "cloud", [](auto& c) { c.agents = 3; }, described(Geometry::points, {10}, 2, 2, 1));
+  vary(
+      "file_order",
+      [](auto& c) {
+        c.agents = 3;
+        c.order = Order::file;
+      },
+      described(Geometry::points, {10}, 2, 2, 1));
+  vary(
+      "fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
   auto timed = grid;
   timed.time = {0.5, 0.75, 1.0};
-  vary("autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed);
-  vary("time_conditional", [](auto& c) { c.task = Task::time_conditional; }, timed);
-  vary("one_point", [](auto& c) { c.agents = 2; }, described(Geometry::points, {1}, 2, 1, 1));
+  vary(
+      "autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed);
+  vary(
+      "time_conditional", [](auto& c) { c.task = Task::time_conditional; }, timed);
+  vary(
+      "one_point", [](auto& c) { c.agents = 2; }, described(Geometry::points, {1}, 2, 1, 1));
   return all;
 }
 

@@ -13,7 +13,8 @@ using namespace test;
 
 TEST(Lano, ParameterCounts) {
   LanoConfig config;  // L=8, H=8, C=128, M=128, r=2
-  EXPECT_EQ(parameter_count(*model_for(config, described(Geometry::mesh, {221, 51}, 2, 0, 1))), 1104257);  // the paper's 1.104M
+  EXPECT_EQ(parameter_count(*model_for(config, described(Geometry::mesh, {221, 51}, 2, 0, 1))),
+            1104257);  // the paper's 1.104M
   EXPECT_EQ(parameter_count(*model_for(config, described(Geometry::grid, {85, 85}, 2, 1, 1))), 1104513);
   config.agents = 64;
   EXPECT_EQ(parameter_count(*model_for(config, described(Geometry::points, {972}, 2, 0, 1))), 1096065);
@@ -80,7 +81,8 @@ TEST(Lano, SeedsDecideTheWeights) {
 
 test::Matrix features_of(const Batch& batch, std::int64_t sample, std::int64_t first, std::int64_t count) {
   test::Matrix features;
-  const torch::Tensor all = torch::cat({batch.coordinates, batch.input}, -1)[sample].narrow(0, first, count).contiguous();
+  const torch::Tensor all =
+      torch::cat({batch.coordinates, batch.input}, -1)[sample].narrow(0, first, count).contiguous();
   for (std::int64_t n = 0; n < count; ++n) {
     const double* const row = all[n].data_ptr<double>();
     features.emplace_back(row, row + all.size(1));
@@ -110,7 +112,8 @@ NaiveLano::Weights weights_of(const OperatorModel& model) {
 struct Twins {
   Twins(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {})
       : model(make_model(to_json(config, lano_shape(config, set, spacing)), 1)),
-        naive((model->to(torch::kFloat64), enlarge_weights(*model), weights_of(*model)), config, lano_shape(config, set, spacing)) {}
+        naive((model->to(torch::kFloat64), enlarge_weights(*model), weights_of(*model)), config,
+              lano_shape(config, set, spacing)) {}
   std::shared_ptr<OperatorModel> model;
   test::NaiveLano naive;
 };
@@ -173,15 +176,17 @@ TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
   for (const Other& other :
        {Other{{11, 9}, {0.1, 0.125}, {2, 2}, {0, 0}, {0, 0}}, Other{{9, 7}, {0.125, 0.2}, {1.6, 1.25}, {0, 0}, {0, 0}},
         Other{{4, 4}, {0.4, 0.5}, {0.5, 0.5}, {0, 0}, {0, 0}}, Other{{6, 9}, {0.2, 0.125}, {1, 2}, {0, 0}, {0, 0}},
-        Other{{12, 10}, {0.1, 0.125}, {2, 2}, {-0.05, 0}, {-0.25, 0}}, Other{{12, 10}, {0.1, 0.125}, {2, 2}, {0.06, -0.125}, {0.3, -0.5}}}) {
+        Other{{12, 10}, {0.1, 0.125}, {2, 2}, {-0.05, 0}, {-0.25, 0}},
+        Other{{12, 10}, {0.1, 0.125}, {2, 2}, {0.06, -0.125}, {0.3, -0.5}}}) {
     SCOPED_TRACE(shape_text(other.mesh));
     Case c{"other", tiny(), set};
     c.set.shape = other.mesh;
     Batch batch = random_batch(c, 1);
     batch.spacing = other.spacing;
     batch.origin = other.origin;
-    expect_equal(twins.model->forward(batch).detach()[0],
-                 twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
+    expect_equal(
+        twins.model->forward(batch).detach()[0],
+        twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
   }
 }
 
@@ -197,7 +202,9 @@ TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
     Twins cloud(config, described(Geometry::points, {10}, 2, 1, 1));
     Case larger{"larger", config, described(Geometry::points, {15}, 2, 1, 1)};
     const Batch points = random_batch(larger, 1);
-    expect_equal(cloud.model->forward(points).detach()[0], cloud.naive.forward(features_of(points, 0, 0, 15), {}, order == Order::file ? std::vector<double>() : std::vector<double>{reach}));
+    expect_equal(cloud.model->forward(points).detach()[0],
+                 cloud.naive.forward(features_of(points, 0, 0, 15), {},
+                                     order == Order::file ? std::vector<double>() : std::vector<double>{reach}));
   }
   LanoConfig index = tiny();
   index.dwc_spacing = DwcSpacing::index;
@@ -211,7 +218,8 @@ TEST(Lano, AnotherNumberOfAgentsAtRunTime) {
   const auto set = described(Geometry::grid, {9, 8}, 2, 1, 1);
   Twins twins(config, set);
   const Batch batch = random_batch({"grid", config, set}, 1);
-  for (const auto& [asked, patches] : {std::pair(12, Shape{4, 3}), std::pair(4, Shape{2, 2}), std::pair(6, Shape{3, 2})}) {
+  for (const auto& [asked, patches] :
+       {std::pair(12, Shape{4, 3}), std::pair(4, Shape{2, 2}), std::pair(6, Shape{3, 2})}) {
     EXPECT_EQ(twins.model->use_agents(asked), element_count(patches));
     expect_equal(twins.model->forward(batch).detach()[0],
                  twins.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, patches));
@@ -220,7 +228,8 @@ TEST(Lano, AnotherNumberOfAgentsAtRunTime) {
   config.pool = Pool::sequence;
   Twins line(config, set);
   EXPECT_EQ(line.model->use_agents(11), 11);
-  expect_equal(line.model->forward(batch).detach()[0], line.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, {11}));
+  expect_equal(line.model->forward(batch).detach()[0],
+               line.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, {11}));
   config.agent_tokens = Agents::latent;
   EXPECT_ERROR_WITH(model_for(config, set)->use_agents(11), "latent agents");
   EXPECT_ERROR_WITH(model_for(config, set)->use_agents(0), "at least 1");
@@ -267,9 +276,7 @@ TEST(Lano, DropoutActsInTrainingOnly) {
   EXPECT_FALSE(torch::equal(still, model->forward(batch).detach()));
 }
 
-TEST(Lano, UnknownModelsAreNamed) {
-  EXPECT_ERROR_WITH(make_model({{"name", "lanno"}}, 0), "did you mean 'lano'?");
-}
+TEST(Lano, UnknownModelsAreNamed) { EXPECT_ERROR_WITH(make_model({{"name", "lanno"}}, 0), "did you mean 'lano'?"); }
 
 }  // namespace
 }  // namespace lano

@@ -10,10 +10,13 @@ using namespace test;
 TEST(Rotary, ProductsDependOnDifferencesOfPositionsAlone) {
   for (const auto& [dims, channels] : {std::pair(1, 6), std::pair(2, 8), std::pair(2, 10), std::pair(3, 16)}) {
     torch::manual_seed(2);
-    const torch::Tensor q = torch::randn({2, 3, 5, channels}, torch::kFloat64), k = torch::randn({2, 3, 5, channels}, torch::kFloat64);
-    const torch::Tensor x = torch::rand({2, 5, dims}, torch::kFloat64), shift = torch::rand({2, 1, dims}, torch::kFloat64);
+    const torch::Tensor q = torch::randn({2, 3, 5, channels}, torch::kFloat64),
+                        k = torch::randn({2, 3, 5, channels}, torch::kFloat64);
+    const torch::Tensor x = torch::rand({2, 5, dims}, torch::kFloat64),
+                        shift = torch::rand({2, 1, dims}, torch::kFloat64);
     const auto products = [&](const torch::Tensor& qs, const torch::Tensor& ks) {
-      return torch::matmul(rotate_pairs(q, rotary_angles(qs, channels, 3)), rotate_pairs(k, rotary_angles(ks, channels, 3)).transpose(2, 3));
+      return torch::matmul(rotate_pairs(q, rotary_angles(qs, channels, 3)),
+                           rotate_pairs(k, rotary_angles(ks, channels, 3)).transpose(2, 3));
     };
     const torch::Tensor base = products(x, x);
     EXPECT_LT(largest_difference(products(x + shift, x + shift), base), 1e-12);
@@ -31,9 +34,10 @@ TEST(Rotary, ProductsDependOnDifferencesOfPositionsAlone) {
   }
 }
 
-// Linear attention as the N x N kernel it stands for, in differences of angles: (qa ka + qb kb) cos d + (qa kb - qb ka) sin d a pair.
-torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const torch::Tensor& x, const torch::Tensor& z,
-                               const torch::Tensor& coordinates, LinearAttentionKind kind) {
+// Linear attention as the N x N kernel it stands for, in differences of angles: (qa ka + qb kb) cos d + (qa kb - qb ka)
+// sin d a pair.
+torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const torch::Tensor& x,
+                               const torch::Tensor& z, const torch::Tensor& coordinates, LinearAttentionKind kind) {
   const std::int64_t n = z.size(1);
   std::vector<torch::Tensor> heads;
   for (std::int64_t h = 0; h < 2; ++h) {
@@ -41,7 +45,9 @@ torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const 
     const torch::Tensor k = ByHand::normed(ByHand::head(hand.linear(z, at + "k"), h, 2));
     (kind == LinearAttentionKind::galerkin ? v : q) = ByHand::normed(kind == LinearAttentionKind::galerkin ? v : q);
     torch::Tensor kernel = torch::zeros({x.size(0), n, n}, torch::kFloat64);
-    const auto outer = [&](std::int64_t i, std::int64_t j) { return q.select(2, i).unsqueeze(2) * k.select(2, j).unsqueeze(1); };
+    const auto outer = [&](std::int64_t i, std::int64_t j) {
+      return q.select(2, i).unsqueeze(2) * k.select(2, j).unsqueeze(1);
+    };
     // Six channels: a pair for each of the two axes at 64 radians a unit, and a pair that is not turned.
     for (std::int64_t pair = 0; pair < 3; ++pair) {
       torch::Tensor d = torch::zeros_like(kernel);
@@ -76,18 +82,23 @@ TEST(OFormer, AgreesWithItsEquations) {
     q = q + kernel_attention(hand, "cross.", q, z, x, kind);
     q = q + gated(hand, "ffn.", q);
     q = q + hand.linear(torch::gelu(hand.mlp(torch::cat({hand.norm(q, "norm1"), x}, -1), "step1", "step2")), "step3");
-    const torch::Tensor expected = hand.linear(torch::gelu(hand.mlp(hand.norm(q, "norm2"), "decoder1", "decoder2")), "decoder3");
-    EXPECT_LT(largest_difference(model->forward(batch).detach(), expected), 1e-10 * (1 + expected.abs().max().item<double>()));
+    const torch::Tensor expected =
+        hand.linear(torch::gelu(hand.mlp(hand.norm(q, "norm2"), "decoder1", "decoder2")), "decoder3");
+    EXPECT_LT(largest_difference(model->forward(batch).detach(), expected),
+              1e-10 * (1 + expected.abs().max().item<double>()));
   }
 }
 
 TEST(OFormer, FrequenciesAreDrawnFromTheSeedAndKept) {
-  const auto waves = [](std::uint64_t seed) { return make_model(to_json(small_config("oformer"), on_cloud(7)), seed)->named_buffers()["waves"]; };
+  const auto waves = [](std::uint64_t seed) {
+    return make_model(to_json(small_config("oformer"), on_cloud(7)), seed)->named_buffers()["waves"];
+  };
   EXPECT_TRUE(torch::equal(waves(3), waves(3)));
   EXPECT_FALSE(torch::equal(waves(3), waves(4)));
 }
 
-// Angles and waves are those of the box of the training points. The encoder, which takes coordinates as they are, is made blind to them.
+// Angles and waves are those of the box of the training points. The encoder, which takes coordinates as they are, is
+// made blind to them.
 TEST(OFormer, TakesPointsByTheirPlaceInTheBox) {
   const torch::NoGradGuard no_grad;
   LanoShape shape = on_cloud(7);
@@ -110,13 +121,15 @@ TEST(OFormer, TakesPointsByTheirPlaceInTheBox) {
 TEST(OFormer, HeadsTooNarrowForTheCoordinatesAreRefused) {
   BaselineConfig config = small_config("oformer");
   config.heads = 4;
-  EXPECT_ERROR_WITH(make_model(to_json(config, on_cloud(7)), 1), "expected heads of at least 4 channels, a pair for each coordinate, found 3;");
+  EXPECT_ERROR_WITH(make_model(to_json(config, on_cloud(7)), 1),
+                    "expected heads of at least 4 channels, a pair for each coordinate, found 3;");
 }
 
 TEST(OFormer, ParameterCounts) {
   constexpr std::int64_t c = 128, gated = c * 4 * c + 4 * c + 2 * c * c + c, attention = 4 * c * c + c;
   constexpr std::int64_t encoder = 3 * 2 * c + 2 * c + 2 * c * c + c, block = 4 * c + attention + gated;
-  constexpr std::int64_t decoder = 2 * c * c + attention + gated + 2 * c + (c + 2) * c + 2 * c * c + 2 * c + c * c / 2 + c * c / 4 + c / 2 + 1;
+  constexpr std::int64_t decoder =
+      2 * c * c + attention + gated + 2 * c + (c + 2) * c + 2 * c * c + 2 * c + c * c / 2 + c * c / 4 + c / 2 + 1;
   constexpr std::int64_t expected = encoder + 8 * block + decoder;
   EXPECT_EQ(standard_count("oformer", on_mesh({85, 85})), expected);
   EXPECT_EQ(standard_count("oformer", on_cloud(972)), expected);

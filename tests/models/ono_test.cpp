@@ -10,11 +10,23 @@ namespace {
 using namespace test;
 
 std::string theirs(const std::string& name) {
-  return renamed(name, {{"encoder1", "preprocess_z.linear_pre.0"}, {"encoder2", "preprocess_z.linear_post"},
-                        {"functions.linear1", "preprocess_x.linear_pre.0"}, {"functions.linear2", "preprocess_x.linear_post"},
-                        {"attention.q", "Attn.query"}, {"attention.k", "Attn.key"}, {"attention.v", "Attn.value"}, {"attention.out", "Attn.proj"},
-                        {"out.", "mlp2."}, {"project", "proj"}, {"covariance", "feature_cov"}, {"ffn", "mlp"},
-                        {"linear1", "linear_pre.0"}, {"linear2", "linear_post"}, {"norm1", "ln_1"}, {"norm2", "ln_2"}, {"norm3", "ln_3"}});
+  return renamed(name, {{"encoder1", "preprocess_z.linear_pre.0"},
+                        {"encoder2", "preprocess_z.linear_post"},
+                        {"functions.linear1", "preprocess_x.linear_pre.0"},
+                        {"functions.linear2", "preprocess_x.linear_post"},
+                        {"attention.q", "Attn.query"},
+                        {"attention.k", "Attn.key"},
+                        {"attention.v", "Attn.value"},
+                        {"attention.out", "Attn.proj"},
+                        {"out.", "mlp2."},
+                        {"project", "proj"},
+                        {"covariance", "feature_cov"},
+                        {"ffn", "mlp"},
+                        {"linear1", "linear_pre.0"},
+                        {"linear2", "linear_post"},
+                        {"norm1", "ln_1"},
+                        {"norm2", "ln_2"},
+                        {"norm3", "ln_3"}});
 }
 
 // By the running covariance and by the batch's own, whose gradient goes through the factor.
@@ -26,9 +38,11 @@ TEST(Ono, GivesTheNumbersOfAPublicImplementation) {
 }
 
 // The covariances of the functions, whose stream needs none of the solution's, by hand.
-std::vector<torch::Tensor> covariances(const ByHand& hand, const Batch& batch, std::int64_t layers, std::int64_t heads) {
+std::vector<torch::Tensor> covariances(const ByHand& hand, const Batch& batch, std::int64_t layers,
+                                       std::int64_t heads) {
   std::vector<torch::Tensor> all;
-  torch::Tensor x = hand.mlp(torch::cat({batch.coordinates, batch.input}, -1), "functions.linear1", "functions.linear2");
+  torch::Tensor x =
+      hand.mlp(torch::cat({batch.coordinates, batch.input}, -1), "functions.linear1", "functions.linear2");
   for (std::int64_t l = 0; l < layers; ++l) {
     const std::string block = "blocks." + std::to_string(l) + ".";
     const torch::Tensor own = hand.norm(x, block + "norm1");
@@ -47,10 +61,11 @@ std::vector<torch::Tensor> covariances(const ByHand& hand, const Batch& batch, s
   return all;
 }
 
-// The numbers at first weights. There the running covariance still hangs on the one training pass it came from, over the same input, so that
-// their gradient goes through it; ours does when the buffer gets that pass's history (and nothing of its value). Its condition is 1e6 to 8e6:
-// float32 repeats theirs only with the order of sums of their Cholesky factor, that of OpenBLAS for Haswell (2e-6 and 2e-4); by the kernels for
-// newer processors, and by double, output and gradient differ by 1e-4 to 1e-3 and 3e-3 to 5e-2. tests/CMakeLists.txt sets the variable.
+// The numbers at first weights. There the running covariance still hangs on the one training pass it came from, over
+// the same input, so that their gradient goes through it; ours does when the buffer gets that pass's history (and
+// nothing of its value). Its condition is 1e6 to 8e6: float32 repeats theirs only with the order of sums of their
+// Cholesky factor, that of OpenBLAS for Haswell (2e-6 and 2e-4); by the kernels for newer processors, and by double,
+// output and gradient differ by 1e-4 to 1e-3 and 3e-3 to 5e-2. tests/CMakeLists.txt sets the variable.
 TEST(Ono, GivesTheNumbersAtFirstWeights) {
   const char* const kernels = std::getenv("OPENBLAS_CORETYPE");
   if (kernels == nullptr || std::string(kernels) != "Haswell") GTEST_SKIP() << "needs OPENBLAS_CORETYPE=Haswell";
@@ -61,7 +76,11 @@ TEST(Ono, GivesTheNumbersAtFirstWeights) {
 #endif
   if (!has_avx2) GTEST_SKIP() << "these kernels need AVX2";
   for (const char* const file : {"ONO_structured_2D", "ONO_unstructured"}) {
-    expect_parity({.file = file, .model = "ono", .theirs = theirs, .tolerance = 1e-3, .prepare = [](OperatorModel& model, const Batch& batch) {
+    expect_parity({.file = file,
+                   .model = "ono",
+                   .theirs = theirs,
+                   .tolerance = 1e-3,
+                   .prepare = [](OperatorModel& model, const Batch& batch) {
                      const ByHand hand(model);
                      const std::vector<torch::Tensor> own = covariances(hand, batch, 2, 4);
                      for (std::size_t l = 0; l < own.size(); ++l) {
@@ -82,12 +101,15 @@ TEST(Ono, ParameterCounts) {
 struct OneBlock {
   OneBlock() : model(double_model(small_config("ono", 1), on_cloud(20))), hand(*model) {
     const torch::NoGradGuard no_grad;
-    for (const char* const name : {"attention.out.weight", "attention.out.bias", "ffn.linear2.weight", "ffn.linear2.bias", "mu"}) {
+    for (const char* const name :
+         {"attention.out.weight", "attention.out.bias", "ffn.linear2.weight", "ffn.linear2.bias", "mu"}) {
       hand[std::string("blocks.0.") + name].zero_();
     }
   }
   torch::Tensor features(const Batch& batch) const {  // [B,N,K]
-    return hand.linear(hand.mlp(torch::cat({batch.coordinates, batch.input}, -1), "functions.linear1", "functions.linear2"), "blocks.0.project");
+    return hand.linear(
+        hand.mlp(torch::cat({batch.coordinates, batch.input}, -1), "functions.linear1", "functions.linear2"),
+        "blocks.0.project");
   }
   static torch::Tensor covariance(const torch::Tensor& p) {
     return torch::matmul(p.flatten(0, 1).t(), p.flatten(0, 1)) / static_cast<double>(p.size(0) * p.size(1));
@@ -95,7 +117,8 @@ struct OneBlock {
   // With equal mu the orthonormal functions project: e e^T = p S^-1 p^T whatever the factor of S is.
   torch::Tensor output(const Batch& batch, const torch::Tensor& s) const {
     const torch::Tensor p = features(batch), y = hand.encoder(batch);
-    const torch::Tensor projected = torch::matmul(p, torch::matmul(torch::inverse(s), torch::matmul(p.transpose(1, 2), y)));
+    const torch::Tensor projected =
+        torch::matmul(p, torch::matmul(torch::inverse(s), torch::matmul(p.transpose(1, 2), y)));
     return hand.linear(hand.norm(std::log(2.0) * projected + y, "blocks.0.norm3"), "blocks.0.out");
   }
   std::shared_ptr<OperatorModel> model;
@@ -136,7 +159,8 @@ TEST(Ono, FunctionsThatDependOnEachOtherGetARidge) {
   // The span is that of the one function left.
   const torch::Tensor p = one.features(batch).narrow(2, 0, 1), y = one.hand.encoder(batch);
   const torch::Tensor projected = torch::matmul(p, torch::matmul(p.transpose(1, 2), y)) / p.square().mean();
-  const torch::Tensor expected = one.hand.linear(one.hand.norm(std::log(2.0) * projected + y, "blocks.0.norm3"), "blocks.0.out");
+  const torch::Tensor expected =
+      one.hand.linear(one.hand.norm(std::log(2.0) * projected + y, "blocks.0.norm3"), "blocks.0.out");
   EXPECT_LT(largest_difference(out.detach(), expected), 1e-4);
 }
 

@@ -1,4 +1,5 @@
-// The runtime without LibTorch against the model in LibTorch calls: every switch, geometry, task and benchmark's recipe, and other resolutions.
+// The runtime without LibTorch against the model in LibTorch calls: every switch, geometry, task and benchmark's
+// recipe, and other resolutions.
 #include "runtime/operator.h"
 
 #include <cmath>
@@ -6,11 +7,11 @@
 
 #include "core/random.h"
 #include "core/threads.h"
-#include "models/lano_cases.h"
-#include "scratch.h"
 #include "evaluate/prediction.h"
 #include "models/flat_parameters.h"
+#include "models/lano_cases.h"
 #include "models/torch_predictor.h"
+#include "scratch.h"
 #include "train/recipes.h"
 
 namespace lano {
@@ -39,7 +40,8 @@ struct Made {
 
 Made made(const test::Case& c, const std::vector<double>& spacing = {}) {
   Made m;
-  m.model = make_model(to_json(c.config, lano_shape(c.config, c.set, spacing, std::vector<double>(spacing.size(), 0.0))), 1);
+  m.model =
+      make_model(to_json(c.config, lano_shape(c.config, c.set, spacing, std::vector<double>(spacing.size(), 0.0))), 1);
   test::enlarge_weights(*m.model);
   if (c.config.width > 16) {  // sums of many channels: far from linear, but not saturated
     const torch::NoGradGuard no_grad;
@@ -99,17 +101,19 @@ TEST_P(OperatorOfEveryKind, AnswersAsTheModelInLibTorch) {
   for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(found[i], wanted[i], 2e-5 * largest) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Lano, OperatorOfEveryKind, ::testing::ValuesIn(test::cases()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Lano, OperatorOfEveryKind, ::testing::ValuesIn(test::cases()),
+                         [](const auto& each) { return each.param.name; });
 
 // The paper's recipes at two blocks, on small sets of the benchmarks' kinds.
 std::vector<test::Case> paper_recipes() {
   auto forging = test::described(Geometry::mesh, {21, 12}, 2, 1, 4);
   forging.time = {0.0, 0.5, 1.0};
-  const std::vector<std::pair<std::string, SetDescription>> sets{{"elasticity", test::described(Geometry::points, {200}, 2, 0, 1)},
-                                                                 {"plasticity", forging},
-                                                                 {"airfoil", test::described(Geometry::mesh, {23, 16}, 2, 0, 1)},
-                                                                 {"pipe", test::described(Geometry::mesh, {17, 16}, 2, 0, 1)},
-                                                                 {"darcy", test::described(Geometry::grid, {16, 17}, 2, 1, 1)}};
+  const std::vector<std::pair<std::string, SetDescription>> sets{
+      {"elasticity", test::described(Geometry::points, {200}, 2, 0, 1)},
+      {"plasticity", forging},
+      {"airfoil", test::described(Geometry::mesh, {23, 16}, 2, 0, 1)},
+      {"pipe", test::described(Geometry::mesh, {17, 16}, 2, 0, 1)},
+      {"darcy", test::described(Geometry::grid, {16, 17}, 2, 1, 1)}};
   std::vector<test::Case> all;
   for (const auto& [name, set] : sets) {
     LanoConfig config = read_recipe_files(recipe_files(LANO_CONFIGS, name, "lano", "paper"), {}).lano;
@@ -118,12 +122,15 @@ std::vector<test::Case> paper_recipes() {
   }
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(Papers, OperatorOfEveryKind, ::testing::ValuesIn(paper_recipes()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(Papers, OperatorOfEveryKind, ::testing::ValuesIn(paper_recipes()),
+                         [](const auto& each) { return each.param.name; });
 
 std::vector<float> grid_points(const Shape& mesh, double step) {
   std::vector<float> points;
   for (std::int64_t i = 0; i < mesh[0]; ++i) {
-    for (std::int64_t j = 0; j < mesh[1]; ++j) points.insert(points.end(), {static_cast<float>(step * static_cast<double>(i)), static_cast<float>(step * static_cast<double>(j))});
+    for (std::int64_t j = 0; j < mesh[1]; ++j)
+      points.insert(points.end(), {static_cast<float>(step * static_cast<double>(i)),
+                                   static_cast<float>(step * static_cast<double>(j))});
   }
   return points;
 }
@@ -163,7 +170,8 @@ TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
         ASSERT_EQ(found.size(), wanted.size());
         float largest = 0;
         for (const float value : wanted) largest = std::max(largest, std::abs(value));
-        for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(found[i], wanted[i], 2e-5 * largest) << shape_text(mesh) << agents << " " << i;
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          ASSERT_NEAR(found[i], wanted[i], 2e-5 * largest) << shape_text(mesh) << agents << " " << i;
       }
     }
   }

@@ -1,12 +1,13 @@
-// Every operator of the registry can learn: eight samples of a benchmark it takes, by heart, to below 5 % in bounded time.
+// Every operator of the registry can learn: eight samples of a benchmark it takes, by heart, to below 5 % in bounded
+// time.
 #include <fmt/format.h>
 
 #include <map>
 
-#include "pde/elasticity_problem.h"
 #include "evaluate/evaluation.h"
-#include "models/operator_model.h"
 #include "evaluate/loaded_model.h"
+#include "models/operator_model.h"
+#include "pde/elasticity_problem.h"
 #include "train/tiny_runs.h"
 #include "train/trainer.h"
 
@@ -18,20 +19,23 @@ constexpr std::int64_t kSamples = 8, kTimes = 25;
 // Eight samples, written many times over: an epoch of many steps, since each ends with a checkpoint.
 std::filesystem::path eight_of(const Problem& problem, const std::filesystem::path& path) {
   generate_dataset(path, problem.describe(), make_splits(kSamples * kTimes, 0, 0), problem.coordinates(),
-                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i % kSamples, attempt, to); });
+                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+                     return problem.make(i % kSamples, attempt, to);
+                   });
   return path;
 }
 
-// Small sizes, 800 steps at a rate of 3e-3. The U-nets, which have a hundred times the weights, are narrower and need half of that; attention without
-// a learned place in space and the two smallest models need more, some at a lower rate.
+// Small sizes, 800 steps at a rate of 3e-3. The U-nets, which have a hundred times the weights, are narrower and need
+// half of that; attention without a learned place in space and the two smallest models need more, some at a lower rate.
 TrainConfig by_heart(const std::string& model, const std::filesystem::path& data) {
   struct Way {
     std::int64_t width = 32, steps = 800;
     double rate = 3e-3;
   };
-  static const std::map<std::string, Way> kWays{{"u-fno", {16, 400}}, {"u-no", {16, 400}}, {"lsm", {16, 400}}, {"oformer", {32, 1600}}, {"factformer", {32, 1600}},
-                                                {"ono", {32, 2400}}, {"deeponet", {64, 8000}}, {"ano", {64, 10000}}, {"galerkin", {32, 4000, 1e-3}},
-                                                {"gnot", {64, 3200, 1e-3}}, {"softmax", {32, 2000, 1e-3}}};
+  static const std::map<std::string, Way> kWays{
+      {"u-fno", {16, 400}},           {"u-no", {16, 400}},        {"lsm", {16, 400}},           {"oformer", {32, 1600}},
+      {"factformer", {32, 1600}},     {"ono", {32, 2400}},        {"deeponet", {64, 8000}},     {"ano", {64, 10000}},
+      {"galerkin", {32, 4000, 1e-3}}, {"gnot", {64, 3200, 1e-3}}, {"softmax", {32, 2000, 1e-3}}};
   const auto found = kWays.find(model);
   const Way way = found == kWays.end() ? Way{} : found->second;
   TrainConfig config;
@@ -58,9 +62,11 @@ void expect_learned(const TrainConfig& config, const std::filesystem::path& run)
   const TrainResult result = train(config, run);
   const LoadedModel trained = load_model(run / "model.safetensors");
   const DatasetReader reader(config.data);
-  const Evaluation learned = evaluate(*trained.predictor, reader.description(), reader.read(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  const Evaluation learned = evaluate(*trained.predictor, reader.description(),
+                                      reader.read(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   const double error = summarise(learned.relative_l2).mean;
-  fmt::print("{}: relative L2 {:.4f} on the samples learned, {} parameters, {:.0f} s\n", config.model, error, result.parameters, result.seconds);
+  fmt::print("{}: relative L2 {:.4f} on the samples learned, {} parameters, {:.0f} s\n", config.model, error,
+             result.parameters, result.seconds);
   EXPECT_LT(error, 0.05);
   EXPECT_LT(result.seconds, 600);
 }
@@ -85,7 +91,8 @@ TEST_P(OverfitFull, EightSamplesByHeart) {
 
 // The spectral models see clouds through geo-FNO's projection.
 class OverfitCloudFull : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Spectral, OverfitCloudFull, ::testing::Values("fno", "geo-fno", "f-fno", "u-fno", "u-no", "wmt", "lsm"), plain_name);
+INSTANTIATE_TEST_SUITE_P(Spectral, OverfitCloudFull,
+                         ::testing::Values("fno", "geo-fno", "f-fno", "u-fno", "u-no", "wmt", "lsm"), plain_name);
 
 TEST_P(OverfitCloudFull, EightSamplesOfACloudByHeart) {
   test::Scratch scratch;

@@ -1,5 +1,5 @@
-// Our models against somebody else's numbers (tests/data/parity): given their weights under a map of names, the same output and the same
-// gradient of sum(out^2) with respect to the input.
+// Our models against somebody else's numbers (tests/data/parity): given their weights under a map of names, the same
+// output and the same gradient of sum(out^2) with respect to the input.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "models/operator_model.h"
 #include "core/baseline_config.h"
+#include "models/operator_model.h"
 #include "runtime/safetensors.h"
 
 namespace lano {
@@ -20,7 +20,8 @@ using Renames = std::vector<std::pair<std::string, std::string>>;
 
 inline std::string renamed(std::string name, const Renames& renames) {
   for (const auto& [from, to] : renames) {
-    for (std::size_t at = name.find(from); at != std::string::npos; at = name.find(from, at + to.size())) name.replace(at, from.size(), to);
+    for (std::size_t at = name.find(from); at != std::string::npos; at = name.find(from, at + to.size()))
+      name.replace(at, from.size(), to);
   }
   return name;
 }
@@ -34,16 +35,17 @@ inline double relative_difference(const torch::Tensor& ours, const torch::Tensor
 }
 
 struct ParityCase {
-  std::string file;                                                    // without ending
-  std::string model;                                                   // our name
-  std::function<std::string(const std::string&)> theirs;               // our tensor's name -> theirs, without "w/"
-  std::set<std::string> unused = {};                                      // tensors of theirs that have no part in the answer
-  double tolerance = 1e-4;                                             // relative L2 of output and gradient
-  bool training = false;                                               // in training mode, where the file has these numbers too
+  std::string file;                                       // without ending
+  std::string model;                                      // our name
+  std::function<std::string(const std::string&)> theirs;  // our tensor's name -> theirs, without "w/"
+  std::set<std::string> unused = {};                      // tensors of theirs that have no part in the answer
+  double tolerance = 1e-4;                                // relative L2 of output and gradient
+  bool training = false;                                  // in training mode, where the file has these numbers too
   // What is done to the model, its weights theirs, before it answers.
   std::function<void(OperatorModel&, const Batch&)> prepare = [](OperatorModel&, const Batch&) {};
   // Their tensor in our layout, where it is not the same; by our name.
-  std::function<torch::Tensor(const std::string&, const torch::Tensor&)> layout = [](const std::string&, const torch::Tensor& t) { return t; };
+  std::function<torch::Tensor(const std::string&, const torch::Tensor&)> layout =
+      [](const std::string&, const torch::Tensor& t) { return t; };
 };
 
 inline BaselineConfig parity_config(const std::string& model, const nlohmann::json& args) {
@@ -98,7 +100,8 @@ inline void expect_parity(const ParityCase& c) {
   if (testing::Test::HasFatalFailure()) return;
   // Nothing of theirs is left over: every weight has its place in our model.
   for (const auto& [name, tensor] : file.tensors) {
-    EXPECT_TRUE(!name.starts_with("w/") || taken.contains(name) || c.unused.contains(name.substr(2))) << name << " is not used";
+    EXPECT_TRUE(!name.starts_with("w/") || taken.contains(name) || c.unused.contains(name.substr(2)))
+        << name << " is not used";
   }
   EXPECT_GT(used, 0u);
 
@@ -112,9 +115,11 @@ inline void expect_parity(const ParityCase& c) {
   const double output_difference = relative_difference(out.detach(), as_torch(file.tensors.at(mode + "out")));
   EXPECT_LT(output_difference, c.tolerance);
   out.square().sum().backward();
-  const double gradient_difference = relative_difference(batch.input.grad(), as_torch(file.tensors.at(mode + "grad_fx")));
+  const double gradient_difference =
+      relative_difference(batch.input.grad(), as_torch(file.tensors.at(mode + "grad_fx")));
   EXPECT_LT(gradient_difference, c.tolerance);
-  std::printf("%s%s: output %.1e, gradient %.1e\n", c.file.c_str(), c.training ? ", training" : "", output_difference, gradient_difference);
+  std::printf("%s%s: output %.1e, gradient %.1e\n", c.file.c_str(), c.training ? ", training" : "", output_difference,
+              gradient_difference);
 }
 
 }  // namespace lano

@@ -15,7 +15,8 @@ inline FieldBatch plain(const Batch& from) {
   FieldBatch batch;
   batch.packed = !from.counts.empty();
   batch.sizes = batch.packed ? from.counts
-                             : std::vector<std::int64_t>(static_cast<std::size_t>(from.coordinates.size(0)), from.coordinates.size(1));
+                             : std::vector<std::int64_t>(static_cast<std::size_t>(from.coordinates.size(0)),
+                                                         from.coordinates.size(1));
   batch.coordinates = plain(from.coordinates);
   batch.input = plain(from.input);
   batch.mesh = from.mesh;

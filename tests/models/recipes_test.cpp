@@ -24,11 +24,21 @@ SetDescription described(const std::string& benchmark, const Shape& shape) {
   return set;
 }
 
-// On the sets `lano experiment table` makes for these presets: every pair makes a model, but for those the catalogue rules out.
+// On the sets `lano experiment table` makes for these presets: every pair makes a model, but for those the catalogue
+// rules out.
 TEST(Recipes, EveryPairMakesAModelOrIsRefusedAsTheCatalogueSays) {
-  const std::map<std::string, std::map<std::string, Shape>> sets{
-      {"smoke", {{"elasticity", {972}}, {"plasticity", {41, 13}}, {"airfoil", {111, 26}}, {"pipe", {33, 33}}, {"darcy", {22, 22}}}},
-      {"laptop", {{"elasticity", {972}}, {"plasticity", {101, 31}}, {"airfoil", {111, 26}}, {"pipe", {65, 65}}, {"darcy", {29, 29}}}}};
+  const std::map<std::string, std::map<std::string, Shape>> sets{{"smoke",
+                                                                  {{"elasticity", {972}},
+                                                                   {"plasticity", {41, 13}},
+                                                                   {"airfoil", {111, 26}},
+                                                                   {"pipe", {33, 33}},
+                                                                   {"darcy", {22, 22}}}},
+                                                                 {"laptop",
+                                                                  {{"elasticity", {972}},
+                                                                   {"plasticity", {101, 31}},
+                                                                   {"airfoil", {111, 26}},
+                                                                   {"pipe", {65, 65}},
+                                                                   {"darcy", {29, 29}}}}};
   for (const auto& [preset, shapes] : sets) {
     for (const auto& [benchmark, extent] : shapes) {
       for (const ModelInfo& model : model_catalogue()) {
@@ -38,7 +48,11 @@ TEST(Recipes, EveryPairMakesAModelOrIsRefusedAsTheCatalogueSays) {
         LanoConfig sizes = config.lano;
         if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
         LanoShape shape = lano_shape(sizes, set, {}, {});
-        const auto make = [&] { return make_model(name == "lano" ? to_json(sizes, shape) : to_json(baseline_config(name, sizes, config.baseline), shape), 1); };
+        const auto make = [&] {
+          return make_model(
+              name == "lano" ? to_json(sizes, shape) : to_json(baseline_config(name, sizes, config.baseline), shape),
+              1);
+        };
         if (set.geometry == Geometry::points && !model.points) {
           EXPECT_THROW(make(), UsageError) << what;
           continue;

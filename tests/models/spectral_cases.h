@@ -1,5 +1,5 @@
-// What the tests of the spectral baselines share: models of the standard and of small sizes, batches for them, the public implementation's names of
-// the parts they share, and what every one of them must do on every geometry it takes.
+// What the tests of the spectral baselines share: models of the standard and of small sizes, batches for them, the
+// public implementation's names of the parts they share, and what every one of them must do on every geometry it takes.
 #pragma once
 
 #include "parity.h"
@@ -7,7 +7,8 @@
 
 namespace lano::test {
 
-inline LanoShape shape_of(const Shape& mesh, std::int64_t points, std::int64_t dims, std::int64_t da = 1, std::int64_t du = 1) {
+inline LanoShape shape_of(const Shape& mesh, std::int64_t points, std::int64_t dims, std::int64_t da = 1,
+                          std::int64_t du = 1) {
   LanoShape shape;
   shape.axes = static_cast<std::int64_t>(mesh.size());
   shape.mesh = mesh;
@@ -49,7 +50,8 @@ inline Batch batch_for(const LanoShape& shape, std::int64_t samples, const Shape
   return batch;
 }
 
-// Answers of the right shape, the same in double, that know each point's own input, with a finite gradient for every weight.
+// Answers of the right shape, the same in double, that know each point's own input, with a finite gradient for every
+// weight.
 inline void expect_works(const BaselineConfig& config, const LanoShape& shape, const Shape& mesh = {}) {
   SCOPED_TRACE(config.name + " on " + shape_text(mesh.empty() ? shape.mesh : mesh));
   const auto model = make_model(to_json(config, shape), 5);
@@ -65,9 +67,11 @@ inline void expect_works(const BaselineConfig& config, const LanoShape& shape, c
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_TRUE(torch::isfinite(item.value().grad()).all().item<bool>()) << item.key();
   }
-  for (const auto& item : model->named_buffers()) EXPECT_TRUE(torch::isfinite(item.value()).all().item<bool>()) << item.key();
+  for (const auto& item : model->named_buffers())
+    EXPECT_TRUE(torch::isfinite(item.value()).all().item<bool>()) << item.key();
 
-  // U-nets in time normalise each sample at each scale, down to two points, where that is a sign: no rounding survives it.
+  // U-nets in time normalise each sample at each scale, down to two points, where that is a sign: no rounding survives
+  // it.
   if (config.task != Task::steady) return;
   model->eval();
   const torch::NoGradGuard no_grad;
@@ -80,7 +84,8 @@ inline void expect_works(const BaselineConfig& config, const LanoShape& shape, c
   EXPECT_LT(relative_difference(single, reference), 1e-4);
 }
 
-// Grids of one to three axes, one of which needs no padding, another resolution, more modes than points, clouds, and both tasks in time.
+// Grids of one to three axes, one of which needs no padding, another resolution, more modes than points, clouds, and
+// both tasks in time.
 inline void expect_works_everywhere(const std::string& name) {
   const BaselineConfig config = tiny(name);
   expect_works(config, shape_of({21}, 0, 1));
@@ -109,24 +114,34 @@ inline std::int64_t encoder(std::int64_t c, std::int64_t out) { return linear(3,
 inline std::int64_t decoder(std::int64_t in, std::int64_t hidden) { return linear(in, hidden) + linear(hidden, 1); }
 inline std::int64_t spectral(std::int64_t c, std::int64_t modes) { return 2 * c * c * modes * modes; }
 inline std::int64_t projection(std::int64_t c, std::int64_t modes) {
-  return 2 * spectral(c, modes) + linear(4, 32) + linear(42, 32) + linear(96, 128) + 3 * linear(128, 128) + linear(128, 2);
+  return 2 * spectral(c, modes) + linear(4, 32) + linear(42, 32) + linear(96, 128) + 3 * linear(128, 128) +
+         linear(128, 2);
 }
 inline std::int64_t double_convolution(std::int64_t in, std::int64_t middle, std::int64_t out) {
   return 9 * in * middle + 2 * middle + 9 * middle * out + 2 * out;
 }
 inline std::int64_t unet(std::int64_t c) {
   const auto down = [](std::int64_t in, std::int64_t out) { return double_convolution(in, out, out); };
-  return down(c, c) + down(c, 2 * c) + down(2 * c, 4 * c) + down(4 * c, 8 * c) + down(8 * c, 8 * c) + double_convolution(16 * c, 8 * c, 4 * c) +
-         double_convolution(8 * c, 4 * c, 2 * c) + double_convolution(4 * c, 2 * c, c) + double_convolution(2 * c, c, c) + linear(c, c);
+  return down(c, c) + down(c, 2 * c) + down(2 * c, 4 * c) + down(4 * c, 8 * c) + down(8 * c, 8 * c) +
+         double_convolution(16 * c, 8 * c, 4 * c) + double_convolution(8 * c, 4 * c, 2 * c) +
+         double_convolution(4 * c, 2 * c, c) + double_convolution(2 * c, c, c) + linear(c, c);
 }
 
 }  // namespace counted
 
 inline std::string theirs_of_the_frame(const std::string& name) {
-  return renamed(name, {{"encoder1", "preprocess.linear_pre.0"}, {"encoder2", "preprocess.linear_post"}, {"decoder", "fc"},
-                        {"projection.in.", "fftproject_in."}, {"projection.out.", "fftproject_out."}, {"complex", "weights"},
-                        {"projection.deformation.", "iphi."}, {"iphi.features", "iphi.fc0"}, {"iphi.code", "iphi.fc_code"},
-                        {"iphi.inner0", "iphi.fc_no_code"}, {"iphi.inner", "iphi.fc"}, {"iphi.shift", "iphi.fc4"}});
+  return renamed(name, {{"encoder1", "preprocess.linear_pre.0"},
+                        {"encoder2", "preprocess.linear_post"},
+                        {"decoder", "fc"},
+                        {"projection.in.", "fftproject_in."},
+                        {"projection.out.", "fftproject_out."},
+                        {"complex", "weights"},
+                        {"projection.deformation.", "iphi."},
+                        {"iphi.features", "iphi.fc0"},
+                        {"iphi.code", "iphi.fc_code"},
+                        {"iphi.inner0", "iphi.fc_no_code"},
+                        {"iphi.inner", "iphi.fc"},
+                        {"iphi.shift", "iphi.fc4"}});
 }
 
 inline std::string theirs_of_fourier_layers(const std::string& name) {
@@ -138,12 +153,23 @@ inline std::string theirs_of_fourier_layers(const std::string& name) {
 
 // The parts of a U-net; theirs count scales from one, and ups from the coarsest.
 inline std::string theirs_of_the_unet(const std::string& name) {
-  return renamed(name, {{"down0.", "inc.double_conv."}, {"down1.", "down1.maxpool_conv.1.double_conv."},
-                        {"down2.", "down2.maxpool_conv.1.double_conv."}, {"down3.", "down3.maxpool_conv.1.double_conv."},
+  return renamed(name, {{"down0.", "inc.double_conv."},
+                        {"down1.", "down1.maxpool_conv.1.double_conv."},
+                        {"down2.", "down2.maxpool_conv.1.double_conv."},
+                        {"down3.", "down3.maxpool_conv.1.double_conv."},
                         {"down4.", "down4.maxpool_conv.1.double_conv."},
-                        {"up3.", "UP1.conv.double_conv."}, {"up2.", "UP2.conv.double_conv."}, {"up1.", "UP3.conv.double_conv."},
-                        {"up0.", "UP4.conv.double_conv."}, {"UP", "up"}, {"last.", "outc.conv."}, {"conv1.", "0."}, {"norm1.", "1."},
-                        {"conv2.", "3."}, {"norm2.", "4."}, {".mean", ".running_mean"}, {".variance", ".running_var"}});
+                        {"up3.", "UP1.conv.double_conv."},
+                        {"up2.", "UP2.conv.double_conv."},
+                        {"up1.", "UP3.conv.double_conv."},
+                        {"up0.", "UP4.conv.double_conv."},
+                        {"UP", "up"},
+                        {"last.", "outc.conv."},
+                        {"conv1.", "0."},
+                        {"norm1.", "1."},
+                        {"conv2.", "3."},
+                        {"norm2.", "4."},
+                        {".mean", ".running_mean"},
+                        {".variance", ".running_var"}});
 }
 
 }  // namespace lano::test

@@ -7,8 +7,10 @@
 namespace lano {
 namespace {
 
-// The definition by sums over points and frequencies, for two axes and one channel: frequencies -m..m-1 and 0..m-1, as many as both signs fit.
-double by_sums(const std::vector<std::vector<double>>& f, const torch::Tensor& positive, const torch::Tensor& negative, int m, int x, int y) {
+// The definition by sums over points and frequencies, for two axes and one channel: frequencies -m..m-1 and 0..m-1, as
+// many as both signs fit.
+double by_sums(const std::vector<std::vector<double>>& f, const torch::Tensor& positive, const torch::Tensor& negative,
+               int m, int x, int y) {
   const int n1 = static_cast<int>(f.size()), n2 = static_cast<int>(f[0].size());
   const int rows = std::min(m, n1 / 2), columns = std::min(m, n2 / 2 + 1);
   double sum = 0;
@@ -16,10 +18,12 @@ double by_sums(const std::vector<std::vector<double>>& f, const torch::Tensor& p
     for (int k2 = 0; k2 < columns; ++k2) {
       std::complex<double> c = 0;
       for (int p = 0; p < n1; ++p) {
-        for (int q = 0; q < n2; ++q) c += f[p][q] * std::polar(1.0, -2 * M_PI * (double(k1) * p / n1 + double(k2) * q / n2));
+        for (int q = 0; q < n2; ++q)
+          c += f[p][q] * std::polar(1.0, -2 * M_PI * (double(k1) * p / n1 + double(k2) * q / n2));
       }
       const torch::Tensor w = k1 >= 0 ? positive[0][0][k1][k2] : negative[0][0][m + k1][k2];
-      c *= std::complex<double>(w[0].item<double>(), w[1].item<double>()) * std::polar(1.0, 2 * M_PI * (double(k1) * x / n1 + double(k2) * y / n2));
+      c *= std::complex<double>(w[0].item<double>(), w[1].item<double>()) *
+           std::polar(1.0, 2 * M_PI * (double(k1) * x / n1 + double(k2) * y / n2));
       sum += c.real() * (k2 == 0 || 2 * k2 == n2 ? 1 : 2);  // the other half of the spectrum
     }
   }
@@ -40,7 +44,8 @@ TEST(SpectralConvolution, IsItsDefinitionOnSmallAndOddGrids) {
       for (int y = 0; y < n2; ++y) f[x][y] = image[0][0][x][y].item<double>();
     }
     for (int x = 0; x < n1; ++x) {
-      for (int y = 0; y < n2; ++y) EXPECT_NEAR(out[0][0][x][y].item<double>(), by_sums(f, weights[0], weights[1], kModes, x, y), 1e-12) << n1;
+      for (int y = 0; y < n2; ++y)
+        EXPECT_NEAR(out[0][0][x][y].item<double>(), by_sums(f, weights[0], weights[1], kModes, x, y), 1e-12) << n1;
     }
   }
 }
@@ -59,7 +64,8 @@ TEST(SpectralConvolution, IsTheSameOperatorAtEveryResolution) {
     // Frequencies below 4 only: a grid of 8 points has them all, and cannot have the layer's 6.
     torch::Tensor spectrum = torch::fft::fftn(torch::randn(sizes, torch::kFloat64), c10::nullopt, dims);
     for (const std::int64_t dim : dims) spectrum.narrow(dim, 4, 9).zero_();
-    torch::Tensor fine = torch::real(torch::fft::ifftn(spectrum, c10::nullopt, dims)), coarse = fine, expected = layer.forward(fine);
+    torch::Tensor fine = torch::real(torch::fft::ifftn(spectrum, c10::nullopt, dims)), coarse = fine,
+                  expected = layer.forward(fine);
     for (const std::int64_t dim : dims) {
       coarse = coarse.slice(dim, 0, c10::nullopt, 2);
       expected = expected.slice(dim, 0, c10::nullopt, 2);

@@ -63,7 +63,8 @@ torch::Tensor smooth_features(const std::vector<float>& points) {
   auto at = f.accessor<double, 2>();
   for (std::int64_t p = 0; p < n; ++p) {
     const double x = points[static_cast<std::size_t>(2 * p)], y = points[static_cast<std::size_t>(2 * p + 1)];
-    for (std::int64_t c = 0; c < 8; ++c) at[p][c] = std::sin(kPi * (x * static_cast<double>(c + 1) / 3 + y) + static_cast<double>(c));
+    for (std::int64_t c = 0; c < 8; ++c)
+      at[p][c] = std::sin(kPi * (x * static_cast<double>(c + 1) / 3 + y) + static_cast<double>(c));
   }
   return f;
 }
@@ -72,7 +73,8 @@ torch::Tensor smooth_features(const std::vector<float>& points) {
 torch::Tensor at_queries(AgentAttention& layer, std::vector<float> points) {
   const torch::NoGradGuard no_grad;
   std::vector<float> queries;
-  for (int q = 0; q < 8; ++q) queries.insert(queries.end(), {0.0625f + 0.125f * static_cast<float>(q), 0.9f - 0.1f * static_cast<float>(q)});
+  for (int q = 0; q < 8; ++q)
+    queries.insert(queries.end(), {0.0625f + 0.125f * static_cast<float>(q), 0.9f - 0.1f * static_cast<float>(q)});
   points.insert(points.begin(), queries.begin(), queries.end());
   const std::vector<double> box{0, 1, 0, 1};
   const auto order = hilbert_order(points, 2, {}, 0, box);
@@ -99,7 +101,8 @@ TEST(Theory, RandomPointsConvergeAtTheMonteCarloRate) {
   std::vector<float> fine;
   constexpr int kSide = 512;
   for (int i = 0; i < kSide; ++i) {
-    for (int j = 0; j < kSide; ++j) fine.insert(fine.end(), {(static_cast<float>(i) + 0.5f) / kSide, (static_cast<float>(j) + 0.5f) / kSide});
+    for (int j = 0; j < kSide; ++j)
+      fine.insert(fine.end(), {(static_cast<float>(i) + 0.5f) / kSide, (static_cast<float>(j) + 0.5f) / kSide});
   }
   const torch::Tensor reference = at_queries(layer, fine);
   std::vector<double> log_n, log_error;
@@ -157,7 +160,8 @@ TEST(Theory, PredictionsConvergeAsAGridIsRefined) {
       for (std::int64_t p = 0; p < n * n; ++p) {
         x[s][p][0] = static_cast<double>(p / n) / static_cast<double>(n - 1);
         x[s][p][1] = static_cast<double>(p % n) / static_cast<double>(n - 1);
-        a[s][p][0] = std::sin(kPi * (static_cast<double>(s + 1) / 2 * x[s][p][0] + x[s][p][1])) + 0.3 * std::cos(2 * kPi * x[s][p][1] * static_cast<double>(s));
+        a[s][p][0] = std::sin(kPi * (static_cast<double>(s + 1) / 2 * x[s][p][0] + x[s][p][1])) +
+                     0.3 * std::cos(2 * kPi * x[s][p][1] * static_cast<double>(s));
       }
     }
     batch.mesh = {n, n};
@@ -167,9 +171,11 @@ TEST(Theory, PredictionsConvergeAsAGridIsRefined) {
   };
   std::vector<torch::Tensor> levels;
   for (const std::int64_t n : {17, 33, 65, 129}) levels.push_back(predict(n));
-  std::vector<double> mean, worst;  // of ||u_h - u_h/2|| / ||u_h/2|| over the fields: average, and the paper's uniform risk
+  std::vector<double> mean,
+      worst;  // of ||u_h - u_h/2|| / ||u_h/2|| over the fields: average, and the paper's uniform risk
   for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
-    const torch::Tensor change = (levels[l] - levels[l + 1]).flatten(1).norm(2, 1) / levels[l + 1].flatten(1).norm(2, 1);
+    const torch::Tensor change =
+        (levels[l] - levels[l + 1]).flatten(1).norm(2, 1) / levels[l + 1].flatten(1).norm(2, 1);
     mean.push_back(change.mean().item<double>());
     worst.push_back(change.max().item<double>());
     RecordProperty("uniform_risk_" + std::to_string(l), std::to_string(worst.back()));
@@ -192,10 +198,11 @@ TEST(Theory, ConstantsAlongASoftmaxChangeNothing) {
 
 // Lemmas A2 and A3 in small: weights set by hand make a LANO the operator a -> (mean of a^2) x (1-x).
 //
-// GELU gives exact linear maps, g(z) - g(-z) = z, and squares, g(z) + g(-z) = z erf(z/sqrt 2) = sqrt(2/pi) z^2 (1 - z^2/6 + ...),
-// so with z = e q a relative error of (e q)^2/6. Products come from squares. LayerNorm is tamed by a large constant
-// pattern: f = K s + d with s = +-1 of zero mean, and each quantity q stored as a pair (+q, -q) of channels where s is the
-// same, so that d is orthogonal to 1 and to s; then K LN(f) = K s + d up to a relative |d|^2 / (2 C K^2).
+// GELU gives exact linear maps, g(z) - g(-z) = z, and squares, g(z) + g(-z) = z erf(z/sqrt 2) = sqrt(2/pi) z^2 (1 -
+// z^2/6 + ...), so with z = e q a relative error of (e q)^2/6. Products come from squares. LayerNorm is tamed by a
+// large constant pattern: f = K s + d with s = +-1 of zero mean, and each quantity q stored as a pair (+q, -q) of
+// channels where s is the same, so that d is orthogonal to 1 and to s; then K LN(f) = K s + d up to a relative |d|^2 /
+// (2 C K^2).
 TEST(Theory, HandSetWeightsMultiplyAFunctionalWithAProfile) {
   const torch::NoGradGuard no_grad;
   constexpr double kLarge = 1e4, kSmall = 1e-3;
@@ -257,8 +264,12 @@ TEST(Theory, HandSetWeightsMultiplyAFunctionalWithAProfile) {
   Batch batch;
   batch.mesh = {64};
   batch.coordinates = torch::linspace(0, 1, 64, torch::kFloat64).view({1, 64, 1}).repeat({3, 1, 1});
-  batch.input = torch::cat({torch::sin(3 * batch.coordinates[0]), 1 + batch.coordinates[1], torch::cos(9 * batch.coordinates[2])}, 1)
-                    .t().unsqueeze(-1).contiguous();
+  batch.input =
+      torch::cat({torch::sin(3 * batch.coordinates[0]), 1 + batch.coordinates[1], torch::cos(9 * batch.coordinates[2])},
+                 1)
+          .t()
+          .unsqueeze(-1)
+          .contiguous();
   const torch::Tensor x = batch.coordinates;
   const torch::Tensor expected = batch.input.pow(2).mean(1, true) * x * (1 - x);
   const torch::Tensor error = (model->forward(batch) - expected).abs().max() / expected.abs().max();

@@ -21,13 +21,15 @@ void PrintTo(const Transformer& c, std::ostream* out) { *out << c.label; }
 std::vector<Transformer> transformers() {
   std::vector<Transformer> all;
   for (const char* const name : {"galerkin", "oformer", "gnot", "ono", "transolver", "softmax", "ano"}) {
-    all.push_back({std::string(name) + "_cloud", small_config(name), on_cloud(9), std::string(name) != "ono" && std::string(name) != "transolver"});
+    all.push_back({std::string(name) + "_cloud", small_config(name), on_cloud(9),
+                   std::string(name) != "ono" && std::string(name) != "transolver"});
   }
   for (const char* const name : {"galerkin", "oformer"}) {
     all.push_back({std::string(name) + "_fourier", small_config(name), on_cloud(9)});
     all.back().config.attention = LinearAttentionKind::fourier;
   }
-  for (const char* const name : {"gnot", "factformer", "ht-net"}) all.push_back({std::string(name) + "_mesh", small_config(name), on_mesh({5, 6})});
+  for (const char* const name : {"gnot", "factformer", "ht-net"})
+    all.push_back({std::string(name) + "_mesh", small_config(name), on_mesh({5, 6})});
   all.push_back({"factformer_line", small_config("factformer"), on_mesh({7})});
   all.push_back({"factformer_space", small_config("factformer"), on_mesh({2, 4, 3})});
   all.push_back({"no_input", small_config("gnot"), on_cloud(8, 0)});
@@ -69,19 +71,22 @@ TEST_P(Transformers, PermutedPointsPermuteTheOutput) {
   const torch::Tensor out = model->forward(batch).detach(), order = torch::randperm(shape.points);
   batch.coordinates = batch.coordinates.index_select(1, order);
   batch.input = batch.input.index_select(1, order);
-  EXPECT_LT(largest_difference(model->forward(batch).detach(), out.index_select(1, order)), 1e-10 * (1 + out.abs().max().item<double>()));
+  EXPECT_LT(largest_difference(model->forward(batch).detach(), out.index_select(1, order)),
+            1e-10 * (1 + out.abs().max().item<double>()));
 }
 
 // Another number of points than trained, and the same field: every point twice.
 TEST_P(Transformers, PointsTwiceChangeNothing) {
   const auto& [label, config, shape, means] = GetParam();
-  if (shape.axes > 0 || !means) GTEST_SKIP() << "on a mesh points have neighbours; ONO sums over the points, Transolver divides by 1e-5 + a sum";
+  if (shape.axes > 0 || !means)
+    GTEST_SKIP() << "on a mesh points have neighbours; ONO sums over the points, Transolver divides by 1e-5 + a sum";
   const auto model = double_model(config, shape);
   Batch batch = batch_of(shape, 2);
   const torch::Tensor out = model->forward(batch).detach();
   batch.coordinates = batch.coordinates.repeat({1, 2, 1});
   batch.input = batch.input.repeat({1, 2, 1});
-  EXPECT_LT(largest_difference(model->forward(batch).detach(), out.repeat({1, 2, 1})), 1e-10 * (1 + out.abs().max().item<double>()));
+  EXPECT_LT(largest_difference(model->forward(batch).detach(), out.repeat({1, 2, 1})),
+            1e-10 * (1 + out.abs().max().item<double>()));
 }
 
 TEST_P(Transformers, TakesOtherMeshes) {
@@ -150,10 +155,13 @@ INSTANTIATE_TEST_SUITE_P(All, Transformers, testing::ValuesIn(transformers()),
                          [](const testing::TestParamInfo<Transformer>& each) { return each.param.label; });
 
 TEST(TransformerGeometries, ModelsForMeshesRefuseOthers) {
-  EXPECT_ERROR_WITH(make_model(to_json(small_config("factformer"), on_cloud(9)), 1), "a grid or mesh of one to three axes, found a point cloud");
-  EXPECT_ERROR_WITH(make_model(to_json(small_config("ht-net"), on_cloud(9)), 1), "expected a grid or mesh of two axes, found a point cloud");
+  EXPECT_ERROR_WITH(make_model(to_json(small_config("factformer"), on_cloud(9)), 1),
+                    "a grid or mesh of one to three axes, found a point cloud");
+  EXPECT_ERROR_WITH(make_model(to_json(small_config("ht-net"), on_cloud(9)), 1),
+                    "expected a grid or mesh of two axes, found a point cloud");
   EXPECT_ERROR_WITH(make_model(to_json(small_config("ht-net"), on_mesh({7})), 1), "found a grid or mesh of 1 axis;");
-  EXPECT_ERROR_WITH(make_model(to_json(small_config("ht-net"), on_mesh({7, 3, 3})), 1), "found a grid or mesh of 3 axes;");
+  EXPECT_ERROR_WITH(make_model(to_json(small_config("ht-net"), on_mesh({7, 3, 3})), 1),
+                    "found a grid or mesh of 3 axes;");
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace {
 using namespace test;
 
 std::string theirs(const std::string& name) {
-  if (name.starts_with("unets.")) return renamed(theirs_of_the_unet(name), {{"unets.0.", "u_net2."}, {"unets.1.", "u_net3."}});
+  if (name.starts_with("unets."))
+    return renamed(theirs_of_the_unet(name), {{"unets.0.", "u_net2."}, {"unets.1.", "u_net3."}});
   return theirs_of_fourier_layers(name);
 }
 
@@ -14,11 +15,12 @@ std::string theirs(const std::string& name) {
 std::set<std::string> unused() {
   std::set<std::string> names;
   for (const std::string unet : {"u_net2.", "u_net3."}) {
-    for (const std::string weight : {"fftproject_in.weights1", "fftproject_in.weights2", "fftproject_out.weights1", "fftproject_out.weights2"}) {
+    for (const std::string weight :
+         {"fftproject_in.weights1", "fftproject_in.weights2", "fftproject_out.weights1", "fftproject_out.weights2"}) {
       names.insert(unet + weight);
     }
-    for (const std::string map : {"preprocess.linear_pre.0", "preprocess.linear_post", "fc1", "fc2", "iphi.fc0", "iphi.fc_code", "iphi.fc_no_code",
-                                  "iphi.fc1", "iphi.fc2", "iphi.fc3", "iphi.fc4"}) {
+    for (const std::string map : {"preprocess.linear_pre.0", "preprocess.linear_post", "fc1", "fc2", "iphi.fc0",
+                                  "iphi.fc_code", "iphi.fc_no_code", "iphi.fc1", "iphi.fc2", "iphi.fc3", "iphi.fc4"}) {
       names.insert(unet + map + ".weight");
       names.insert(unet + map + ".bias");
     }

@@ -10,7 +10,8 @@ std::string theirs(const std::string& name) {
   if (!name.starts_with("down") && !name.starts_with("up")) return theirs_of_the_frame(name);
   const bool down = name.starts_with("down");
   const std::size_t digit = down ? 4 : 2;
-  const std::string way = std::string(1, static_cast<char>(name[digit] + 1)) + (down ? "_down." : "_up."), part = name.substr(digit + 2);
+  const std::string way = std::string(1, static_cast<char>(name[digit] + 1)) + (down ? "_down." : "_up."),
+                    part = name.substr(digit + 2);
   if (part.starts_with("spectral.")) return "process" + way + renamed(part.substr(9), {{"complex", "weights"}});
   return "w" + way + "double_conv." + theirs_of_the_unet(part.substr(6));
 }
@@ -30,7 +31,8 @@ TEST(UShapedOperator, ParameterCounts) {
       const std::int64_t kept = std::max<std::int64_t>(1, std::min(modes, half));
       return spectral(channels, kept) + double_convolution(channels, 1, channels);
     };
-    for (const auto& [down, up] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{4, 2}, std::pair{8, 4}, std::pair{8, 8}}) {
+    for (const auto& [down, up] :
+         {std::pair{1, 1}, std::pair{2, 1}, std::pair{4, 2}, std::pair{8, 4}, std::pair{8, 8}}) {
       sum += scale(down * c) + scale(up * c);
       half /= 2;
     }

@@ -19,7 +19,8 @@ TEST(ChannelNorm, KeepsRunningStatisticsOfBatches) {
   EXPECT_TRUE(torch::allclose(norm.forward(image), expected, 1e-4, 1e-5));
 }
 
-// The coarsest scale of a small mesh has one point; a batch of one is then a single value, of which there is no variance.
+// The coarsest scale of a small mesh has one point; a batch of one is then a single value, of which there is no
+// variance.
 TEST(ChannelNorm, TakesASingleValue) {
   const torch::Tensor one = torch::full({1, 3, 1, 1}, 5.0f);
   ChannelNorm batch(3, ImageNorm::batch), instance(3, ImageNorm::instance);
@@ -35,7 +36,8 @@ TEST(ChannelNorm, OfInstancesSeesOneSample) {
   const torch::Tensor image = torch::randn({3, 2, 4});
   EXPECT_TRUE(torch::allclose(norm.forward(image)[1], norm.forward(image.narrow(0, 1, 1))[0], 1e-5, 1e-6));
   const torch::Tensor centred = image - image.mean(-1, true);
-  EXPECT_TRUE(torch::allclose(norm.forward(image), centred / (centred.square().mean(-1, true) + 1e-5).sqrt(), 1e-4, 1e-5));
+  EXPECT_TRUE(
+      torch::allclose(norm.forward(image), centred / (centred.square().mean(-1, true) + 1e-5).sqrt(), 1e-4, 1e-5));
 }
 
 TEST(UNet, KeepsTheShapeOnOneToThreeAxes) {

@@ -1,6 +1,5 @@
-#include "models/multiwavelet_filters.h"
-
 #include "models/baseline_cases.h"
+#include "models/multiwavelet_filters.h"
 #include "spectral_cases.h"
 
 namespace lano {
@@ -9,15 +8,21 @@ namespace {
 using namespace test;
 
 std::string theirs(const std::string& name) {
-  return renamed(theirs_of_the_frame(name), {{"layers.", "spectral_layers."}, {".a.spectral.", ".A."}, {".a.linear.", ".A.Lo."},
-                                             {".b.conv.", ".B.conv.0."}, {".b.linear.", ".B.Lo."}, {".c.conv.", ".C.conv.0."},
-                                             {".c.linear.", ".C.Lo."}, {".coarsest.", ".T0."}});
+  return renamed(theirs_of_the_frame(name), {{"layers.", "spectral_layers."},
+                                             {".a.spectral.", ".A."},
+                                             {".a.linear.", ".A.Lo."},
+                                             {".b.conv.", ".B.conv.0."},
+                                             {".b.linear.", ".B.Lo."},
+                                             {".c.conv.", ".C.conv.0."},
+                                             {".c.linear.", ".C.Lo."},
+                                             {".coarsest.", ".T0."}});
 }
 
 // Its filters are kept with the weights there; ours follow from their definition and are compared below.
-const std::set<std::string> kFilters{"spectral_layers.0.ec_s", "spectral_layers.0.ec_d", "spectral_layers.0.rc_ee", "spectral_layers.0.rc_eo",
-                                     "spectral_layers.0.rc_oe", "spectral_layers.0.rc_oo", "spectral_layers.1.ec_s", "spectral_layers.1.ec_d",
-                                     "spectral_layers.1.rc_ee", "spectral_layers.1.rc_eo", "spectral_layers.1.rc_oe", "spectral_layers.1.rc_oo"};
+const std::set<std::string> kFilters{"spectral_layers.0.ec_s",  "spectral_layers.0.ec_d",  "spectral_layers.0.rc_ee",
+                                     "spectral_layers.0.rc_eo", "spectral_layers.0.rc_oe", "spectral_layers.0.rc_oo",
+                                     "spectral_layers.1.ec_s",  "spectral_layers.1.ec_d",  "spectral_layers.1.rc_ee",
+                                     "spectral_layers.1.rc_eo", "spectral_layers.1.rc_oe", "spectral_layers.1.rc_oo"};
 
 TEST(MultiwaveletOperator, GivesTheNumbersOfAPublicImplementation) {
   expect_parity({.file = "MWT_structured_2D", .model = "wmt", .theirs = theirs, .unused = kFilters});
@@ -28,11 +33,14 @@ TEST(MultiwaveletFilters, AreThoseOfAPublicImplementation) {
   const TensorFile file = read_safetensors(std::string(LANO_TEST_FILES) + "/../parity/MWT_structured_2D.safetensors");
   const MultiwaveletFilters f = multiwavelet_filters(3);
   const auto expect_near = [&](const std::string& name, const torch::Tensor& ours) {
-    EXPECT_LT((ours - as_torch(file.tensors.at("w/spectral_layers.0." + name))).abs().max().item<double>(), 1e-6) << name;
+    EXPECT_LT((ours - as_torch(file.tensors.at("w/spectral_layers.0." + name))).abs().max().item<double>(), 1e-6)
+        << name;
   };
   using torch::kron;
-  expect_near("ec_s", torch::cat({kron(f.h0, f.h0).t(), kron(f.h0, f.h1).t(), kron(f.h1, f.h0).t(), kron(f.h1, f.h1).t()}));
-  expect_near("ec_d", torch::cat({kron(f.g0, f.g0).t(), kron(f.g0, f.g1).t(), kron(f.g1, f.g0).t(), kron(f.g1, f.g1).t()}));
+  expect_near("ec_s",
+              torch::cat({kron(f.h0, f.h0).t(), kron(f.h0, f.h1).t(), kron(f.h1, f.h0).t(), kron(f.h1, f.h1).t()}));
+  expect_near("ec_d",
+              torch::cat({kron(f.g0, f.g0).t(), kron(f.g0, f.g1).t(), kron(f.g1, f.g0).t(), kron(f.g1, f.g1).t()}));
   expect_near("rc_eo", torch::cat({kron(f.h0, f.h1), kron(f.g0, f.g1)}));
 }
 
@@ -41,7 +49,8 @@ TEST(MultiwaveletFilters, AreAnOrthogonalChangeOfBasis) {
     const MultiwaveletFilters f = multiwavelet_filters(k);
     const torch::Tensor all = torch::cat({torch::cat({f.h0, f.h1}, 1), torch::cat({f.g0, f.g1}, 1)});
     EXPECT_LT((all.matmul(all.t()) - torch::eye(2 * k, torch::kFloat64)).abs().max().item<double>(), 1e-12) << k;
-    // Wavelets have no part along polynomials of degree < k: the constant, in the basis of the halves, is seen by h alone.
+    // Wavelets have no part along polynomials of degree < k: the constant, in the basis of the halves, is seen by h
+    // alone.
     torch::Tensor constant = torch::zeros({2 * k}, torch::kFloat64);
     constant[0] = constant[k] = std::sqrt(0.5);
     EXPECT_LT((all.matmul(constant) - torch::eye(2 * k, torch::kFloat64)[0]).abs().max().item<double>(), 1e-12) << k;
@@ -54,8 +63,9 @@ TEST(MultiwaveletOperator, ParameterCounts) {
   EXPECT_EQ(parameter_count(*standard("wmt", elasticity())), 135020);
 }
 
-// With nothing but the identity at the coarsest scale a layer is the projection onto polynomials of degree < 3 along the halved axes, which leaves
-// linear functions alone. On cells of width h the function x has the coefficients (centre, h / (2 sqrt3), 0).
+// With nothing but the identity at the coarsest scale a layer is the projection onto polynomials of degree < 3 along
+// the halved axes, which leaves linear functions alone. On cells of width h the function x has the coefficients
+// (centre, h / (2 sqrt3), 0).
 TEST(MultiwaveletOperator, LeavesLinearFunctionsAlone) {
   const torch::NoGradGuard no_grad;
   for (const Shape& mesh : {Shape{8}, Shape{8, 8}, Shape{8, 8, 5}}) {
@@ -67,7 +77,8 @@ TEST(MultiwaveletOperator, LeavesLinearFunctionsAlone) {
     auto weights = model->named_parameters();
     for (auto& item : weights) item.value().zero_();
     std::vector<torch::Tensor> centres;
-    for (const std::int64_t n : mesh) centres.push_back((torch::arange(n, torch::kFloat32) + 0.5) / static_cast<double>(n));
+    for (const std::int64_t n : mesh)
+      centres.push_back((torch::arange(n, torch::kFloat32) + 0.5) / static_cast<double>(n));
     Batch batch = batch_for(shape, 1);
     std::vector<torch::Tensor> places;
     for (const torch::Tensor& x : torch::meshgrid(centres, "ij")) places.push_back(x.flatten());
@@ -89,7 +100,8 @@ TEST(MultiwaveletOperator, LeavesLinearFunctionsAlone) {
   }
 }
 
-// With an encoder that takes zero to zero, zeros of the image are zeros of the fields: 5 x 9 points answer as the corner of 16 x 16.
+// With an encoder that takes zero to zero, zeros of the image are zeros of the fields: 5 x 9 points answer as the
+// corner of 16 x 16.
 TEST(MultiwaveletOperator, PadsBothAxesToOnePowerOfTwo) {
   const torch::NoGradGuard no_grad;
   const LanoShape shape = on_mesh({5, 9});

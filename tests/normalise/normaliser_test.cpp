@@ -49,7 +49,8 @@ TEST(Normaliser, DecodeUndoesEncode) {
 }
 
 TEST(Normaliser, JsonKeepsEveryBit) {
-  const Normaliser normaliser{ChannelMap::identity(2), ChannelMap({1.0 / 3}, {std::sqrt(2.0)}), ChannelMap({1e-300}, {1e300})};
+  const Normaliser normaliser{ChannelMap::identity(2), ChannelMap({1.0 / 3}, {std::sqrt(2.0)}),
+                              ChannelMap({1e-300}, {1e300})};
   const Normaliser read = normaliser_from_json(nlohmann::json::parse(to_json(normaliser).dump()));
   EXPECT_EQ(read.input.shift(), normaliser.input.shift());
   EXPECT_EQ(read.input.scale(), normaliser.input.scale());

@@ -1,5 +1,6 @@
-// Every model of cases.json: 'lano export', then onnxruntime against 'lano predict' on the same numbers. All samples in one batch and the first
-// alone; clouds with other numbers of points through the same file. Then the check itself: each tensor changed in turn must be noticed.
+// Every model of cases.json: 'lano export', then onnxruntime against 'lano predict' on the same numbers.
+// All samples in one batch and the first alone; clouds with other numbers of points through the same file.
+// Then the check itself: each tensor changed in turn must be noticed.
 // Usage: node compare.mjs LANO FOLDER ONNXRUNTIME
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,8 @@ function run(...words) {
 function readArray(name) {
   const bytes = readFileSync(join(folder, name));
   const length = bytes.readUInt16LE(8), header = bytes.toString('latin1', 10, 10 + length);
-  if (bytes[6] !== 1 || !header.includes("'<f4'") || !header.includes("'fortran_order': False")) throw new Error(`${name}: ${header}`);
+  if (bytes[6] !== 1 || !header.includes("'<f4'") || !header.includes("'fortran_order': False"))
+    throw new Error(`${name}: ${header}`);
   const shape = /\(([^)]*)\)/.exec(header)[1].split(',').filter((s) => s.trim()).map(Number);
   const values = new Float32Array(bytes.buffer.slice(bytes.byteOffset + 10 + length, bytes.byteOffset + bytes.length));
   return { shape, values };
@@ -47,8 +49,10 @@ function apart(found, wanted) {
 // The worst difference of a session from what lano predicts on a set.
 async function compare(session, entry, set) {
   const out = `${set.name}.u.npy`;
-  if (!existsSync(join(folder, out))) run('predict', `${entry.name}.safetensors`, '--data', `${set.name}.h5`, '--out', out, ...set.predict);
-  const coordinates = readArray(`${set.name}.coordinates.npy`), input = readArray(`${set.name}.input.npy`), wanted = readArray(out).values;
+  if (!existsSync(join(folder, out)))
+    run('predict', `${entry.name}.safetensors`, '--data', `${set.name}.h5`, '--out', out, ...set.predict);
+  const coordinates = readArray(`${set.name}.coordinates.npy`), input = readArray(`${set.name}.input.npy`);
+  const wanted = readArray(out).values;
   const all = coordinates.shape[0], n = set.points, du = set.channels, frames = Math.max(1, set.times.length);
   // Frame f of samples first .. first + count - 1, from [samples, frames, n, du].
   const frame = (f, first, count) => {
@@ -64,8 +68,10 @@ async function compare(session, entry, set) {
     const feeds = { coordinates: samples(coordinates.values, coordinates.shape, first, count) };
     if (entry.inputs > 0) feeds.input = samples(input.values, input.shape, first, count);
     for (let f = entry.task === 'autoregressive' ? 1 : 0; f < frames; ++f) {
-      if (entry.task === 'time_conditional') feeds.time = new Tensor('float32', new Float32Array(count).fill(set.times[f]), [count]);
-      if (entry.task === 'autoregressive') feeds.state = new Tensor('float32', frame(f - 1, first, count), [count, n, du]);
+      if (entry.task === 'time_conditional')
+        feeds.time = new Tensor('float32', new Float32Array(count).fill(set.times[f]), [count]);
+      if (entry.task === 'autoregressive')
+        feeds.state = new Tensor('float32', frame(f - 1, first, count), [count, n, du]);
       const { output } = await session.run(feeds);
       if (output.dims.join() !== [count, n, du].join()) return Infinity;
       worst = Math.max(worst, apart(output.data, frame(f, first, count)));
@@ -80,12 +86,14 @@ async function exported(model, options) {
   return InferenceSession.create(out, { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 });
 }
 
-// The first `count` values of a tensor of a .safetensors file moved, each by another amount below 1: a constant could vanish in a LayerNorm.
+// The first `count` values of a tensor of a .safetensors file moved, each by another amount below 1:
+// a constant could vanish in a LayerNorm.
 function perturb(model, tensor, count, out) {
   const bytes = readFileSync(join(folder, model));
   const length = Number(bytes.readBigUInt64LE(0)), header = JSON.parse(bytes.toString('utf8', 8, 8 + length));
   const [begin, end] = header[tensor].data_offsets.map((at) => 8 + length + at);
-  for (let at = begin, i = 1; at < Math.min(end, begin + 4 * count); at += 4, ++i) bytes.writeFloatLE(bytes.readFloatLE(at) + Math.sin(i * i), at);
+  for (let at = begin, i = 1; at < Math.min(end, begin + 4 * count); at += 4, ++i)
+    bytes.writeFloatLE(bytes.readFloatLE(at) + Math.sin(i * i), at);
   writeFileSync(join(folder, out), bytes);
 }
 
@@ -103,8 +111,10 @@ for (const entry of cases) {
   // A mesh is fixed: another number of points is refused, not answered.
   if (!entry.cloud) {
     const small = (name, channels) => [name, new Tensor('float32', new Float32Array(2 * channels), [1, 2, channels])];
-    const shapes = { coordinates: readArray(`${entry.name}.coordinates.npy`).shape[2], input: entry.inputs, state: entry.sets[0].channels };
-    const feeds = Object.fromEntries(session.inputNames.filter((name) => name !== 'time').map((name) => small(name, shapes[name])));
+    const axes = readArray(`${entry.name}.coordinates.npy`).shape[2];
+    const shapes = { coordinates: axes, input: entry.inputs, state: entry.sets[0].channels };
+    const names = session.inputNames.filter((name) => name !== 'time');
+    const feeds = Object.fromEntries(names.map((name) => small(name, shapes[name])));
     if (session.inputNames.includes('time')) feeds.time = new Tensor('float32', new Float32Array(1), [1]);
     const said = await session.run(feeds).then(() => 'an answer', (error) => String(error));
     if (!/invalid dimensions/i.test(said)) failures.push(`${entry.name}: two points in place of its mesh gave ${said}`);
@@ -123,6 +133,7 @@ for (const name of ['time_conditional', 'latent', 'cloud']) {
   }
 }
 
-console.log(`${compared} sets of ${cases.length} models: at most ${largest.toExponential(2)} from lano predict; ${noticed} changed models noticed`);
+console.log(`${compared} sets of ${cases.length} models: at most ${largest.toExponential(2)} from lano predict; ` +
+            `${noticed} changed models noticed`);
 for (const failure of failures) console.log(`FAILED: ${failure}`);
 process.exit(failures.length > 0 ? 1 : 0);

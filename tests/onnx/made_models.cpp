@@ -1,5 +1,5 @@
-// Small LANOs of every switch, geometry and task with random weights, sets to ask them on, and a list of both (cases.json) for
-// compare.mjs. Torch-free. Usage: onnx_models FOLDER
+// Small LANOs of every switch, geometry and task with random weights, sets to ask them on, and a list of both
+// (cases.json) for compare.mjs. Torch-free. Usage: onnx_models FOLDER
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -73,7 +73,8 @@ std::map<std::string, Tensor> random_weights(const LanoConfig& config, const Lan
     Shape stencil{c, 1};
     stencil.insert(stencil.end(), static_cast<std::size_t>(std::max<std::int64_t>(1, shape.axes)), 3);
     if (config.dwc) add(attention + "dwc", stencil);
-    for (int b = 1; b <= 4 && config.bias != Bias::none; ++b) add(attention + "bias" + std::to_string(b), {config.agents}, 1.0);
+    for (int b = 1; b <= 4 && config.bias != Bias::none; ++b)
+      add(attention + "bias" + std::to_string(b), {config.agents}, 1.0);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {config.agents, c}, 1.0);
     linear(attention + "out", c, c);
     norm(block + "norm2");
@@ -116,9 +117,9 @@ std::vector<float> grid_points(const Shape& shape, const std::vector<double>& or
 struct Asked {
   std::string name;
   SetDescription set;
-  std::vector<float> shared;                              // coordinates of a grid; empty: random ones for each sample
-  std::vector<std::string> exporting{}, predicting{};     // options of lano export and lano predict
-  bool coarse = false;                                    // clouds: many points in one place
+  std::vector<float> shared;                           // coordinates of a grid; empty: random ones for each sample
+  std::vector<std::string> exporting{}, predicting{};  // options of lano export and lano predict
+  bool coarse = false;                                 // clouds: many points in one place
 };
 
 // Writes the set as lano predict reads it, and its arrays for the other side.
@@ -134,7 +135,8 @@ json write_set(const Asked& asked) {
       coordinates = uniform(n * set.dims(), -0.1, 1.2);  // some outside the box
       for (float& x : coordinates) x = asked.coarse ? std::abs(std::round(x * 3) / 3) : x;
     }
-    const std::span<const float> own = asked.shared.empty() ? std::span<const float>(coordinates) : std::span<const float>();
+    const std::span<const float> own =
+        asked.shared.empty() ? std::span<const float>(coordinates) : std::span<const float>();
     writer.write(s, own, input, normal(n * frames * set.output_channels(), 1));
     all_coordinates.insert(all_coordinates.end(), coordinates.begin(), coordinates.end());
     all_input.insert(all_input.end(), input.begin(), input.end());
@@ -142,14 +144,16 @@ json write_set(const Asked& asked) {
   writer.commit();
   write_npy(at(".coordinates.npy"), {kSamples, n, set.dims()}, all_coordinates);
   write_npy(at(".input.npy"), {kSamples, n, set.input_channels()}, all_input);
-  return {{"name", asked.name}, {"points", n}, {"times", set.time}, {"channels", set.output_channels()},
+  return {{"name", asked.name},        {"points", n},
+          {"times", set.time},         {"channels", set.output_channels()},
           {"export", asked.exporting}, {"predict", asked.predicting}};
 }
 
-json write_case(const std::string& name, const LanoConfig& config, const SetDescription& set, const std::vector<float>& grid,
-                std::vector<Asked> asked = {}) {
+json write_case(const std::string& name, const LanoConfig& config, const SetDescription& set,
+                const std::vector<float>& grid, std::vector<Asked> asked = {}) {
   std::vector<double> spacing, origin;
-  if (!grid.empty() && uniform_grid_spacing(set.shape, grid, &spacing)) origin.assign(grid.begin(), grid.begin() + set.dims());
+  if (!grid.empty() && uniform_grid_spacing(set.shape, grid, &spacing))
+    origin.assign(grid.begin(), grid.begin() + set.dims());
   const LanoShape shape = lano_shape(config, set, spacing, origin);
   ModelFile file;
   file.architecture = to_json(config, shape);
@@ -160,8 +164,12 @@ json write_case(const std::string& name, const LanoConfig& config, const SetDesc
   file.weights = random_weights(config, shape);
   write_model_file(folder / (name + ".safetensors"), file);
   asked.insert(asked.begin(), {name, set, grid});
-  json entry{{"name", name}, {"task", file.architecture.at("task")}, {"cloud", set.geometry == Geometry::points}, {"inputs", set.input_channels()},
-             {"sets", json::array()}, {"tensors", json::array()}};
+  json entry{{"name", name},
+             {"task", file.architecture.at("task")},
+             {"cloud", set.geometry == Geometry::points},
+             {"inputs", set.input_channels()},
+             {"sets", json::array()},
+             {"tensors", json::array()}};
   for (const Asked& each : asked) entry["sets"].push_back(write_set(each));
   for (const auto& [tensor, values] : file.weights) entry["tensors"].push_back(tensor);
   return entry;
@@ -182,9 +190,13 @@ json write_cases() {
     return c;
   };
   using Change = std::function<void(LanoConfig&)>;
-  const auto add = [&](const std::string& name, const Change& change, const SetDescription& set, const std::vector<float>& at,
-                       const std::vector<Asked>& others = {}) { cases.push_back(write_case(name, config_of(change), set, at, others)); };
-  const auto on_grid = [&](const std::string& name, const std::function<void(LanoConfig&)>& change) { add(name, change, grid, points); };
+  const auto add = [&](const std::string& name, const Change& change, const SetDescription& set,
+                       const std::vector<float>& at, const std::vector<Asked>& others = {}) {
+    cases.push_back(write_case(name, config_of(change), set, at, others));
+  };
+  const auto on_grid = [&](const std::string& name, const std::function<void(LanoConfig&)>& change) {
+    add(name, change, grid, points);
+  };
   // Finer (taps two points away), and of no whole ratio; from the first trained point to the last, and shifted.
   auto finer = grid, between = grid, shifted = grid;
   finer.shape = {23, 19};
@@ -193,11 +205,13 @@ json write_cases() {
   const auto shifted_points = grid_points(shifted.shape, {0.2, 0.22}, {0.085, 0.08});
   write_npy(folder / "shifted.npy", {16, 15, 2}, shifted_points);
   const auto between_points = grid_points(between.shape, {0.25, 0.25}, {1.1 / 16, 0.9 / 12});
-  const std::vector<Asked> other_meshes{{"grid_finer", finer, grid_points(finer.shape, {0.25, 0.25}, {0.05, 0.05}), {"--mesh", "23x19"}},
-                                        {"grid_between", between, between_points, {"--mesh", "17x13"}},
-                                        {"grid_shifted", shifted, shifted_points, {"--coords", "shifted.npy"}},
-                                        {"grid_agents", grid, points, {"--agents", "12"}, {"--agents", "12"}}};
-  add("grid", [](auto&) {}, grid, points, other_meshes);
+  const std::vector<Asked> other_meshes{
+      {"grid_finer", finer, grid_points(finer.shape, {0.25, 0.25}, {0.05, 0.05}), {"--mesh", "23x19"}},
+      {"grid_between", between, between_points, {"--mesh", "17x13"}},
+      {"grid_shifted", shifted, shifted_points, {"--coords", "shifted.npy"}},
+      {"grid_agents", grid, points, {"--agents", "12"}, {"--agents", "12"}}};
+  add(
+      "grid", [](auto&) {}, grid, points, other_meshes);
   // Middles of cells stay middles of cells.
   auto cells = described(Geometry::grid, {9, 8}, 2, 1, 1), small_cells = cells;
   cells.box = {0, 0.9, 0, 0.8};
@@ -209,14 +223,18 @@ json write_cases() {
   on_grid("no_bias", [](auto& c) { c.bias = Bias::none; });
   on_grid("no_dwc", [](auto& c) { c.dwc = false; });
   on_grid("latent", [](auto& c) { c.agent_tokens = Agents::latent; });
-  on_grid("sequence", [](auto& c) { c.pool = Pool::sequence; c.agents = 7; });
+  on_grid("sequence", [](auto& c) {
+    c.pool = Pool::sequence;
+    c.agents = 7;
+  });
   on_grid("mlp", [](auto& c) { c.decoder = Decoder::mlp; });
   on_grid("reference", [](auto& c) { c.position = Position::reference; });
   on_grid("one_agent", [](auto& c) { c.agents = 1; });
   auto index = grid;
   index.shape = {9, 14};
   const auto index_points = grid_points(index.shape, {0.25, 0.25}, {0.07, 0.07});
-  add("index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; }, grid, points, {{"index_other", index, index_points, {"--mesh", "9x14"}}});
+  add("index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; }, grid, points,
+      {{"index_other", index, index_points, {"--mesh", "9x14"}}});
 
   const auto curved = described(Geometry::mesh, {7, 4}, 2, 0, 1);
   auto curved_other = curved;
@@ -225,16 +243,25 @@ json write_cases() {
   const auto line = described(Geometry::grid, {21}, 1, 1, 1);
   auto line_other = line;
   line_other.shape = {34};
-  const std::vector<float> line_points = grid_points({21}, {0}, {0.05}), finer_line = grid_points({34}, {0}, {1.0 / 33});
-  add("line", [](auto& c) { c.agents = 4; }, line, line_points, {{"line_other", line_other, finer_line, {"--mesh", "34"}}});
-  add("line_sequence", [](auto& c) { c.agents = 4; c.pool = Pool::sequence; }, line, line_points);
+  const std::vector<float> line_points = grid_points({21}, {0}, {0.05}),
+                           finer_line = grid_points({34}, {0}, {1.0 / 33});
+  add("line", [](auto& c) { c.agents = 4; }, line, line_points,
+      {{"line_other", line_other, finer_line, {"--mesh", "34"}}});
+  add(
+      "line_sequence",
+      [](auto& c) {
+        c.agents = 4;
+        c.pool = Pool::sequence;
+      },
+      line, line_points);
   const auto space = described(Geometry::mesh, {4, 5, 6}, 3, 1, 1);
   auto space_other = space;
   space_other.shape = {6, 7, 11};
   add("space", [](auto& c) { c.agents = 12; }, space, {}, {{"space_other", space_other, {}, {"--mesh", "6x7x11"}}});
 
   // Clouds: other numbers of points with the same graph; as many in one place; more agents than points.
-  const auto clouds = [&](const std::string& name, const std::function<void(LanoConfig&)>& change, const SetDescription& set) {
+  const auto clouds = [&](const std::string& name, const std::function<void(LanoConfig&)>& change,
+                          const SetDescription& set) {
     std::vector<Asked> asked;
     for (const std::int64_t n : {80, 61, 23, 1}) {
       Asked other{name + "_" + std::to_string(n), set, {}};
@@ -246,19 +273,57 @@ json write_cases() {
     if (name == "cloud") asked.push_back({name + "_agents", set, {}, {"--agents", "5"}, {"--agents", "5"}});
     add(name, change, set, {}, asked);
   };
-  clouds("cloud", [](auto& c) { c.agents = 9; }, described(Geometry::points, {40}, 2, 2, 1));
-  const auto in_space = described(Geometry::points, {40}, 3, 1, 2), without_input = described(Geometry::points, {40}, 2, 0, 1);
-  clouds("cloud_in_space", [](auto& c) { c.agents = 9; c.bias = Bias::sum; c.position = Position::reference; }, in_space);
-  clouds("cloud_on_a_line", [](auto&) {}, described(Geometry::points, {40}, 1, 1, 1));
-  clouds("cloud_index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; c.agent_tokens = Agents::latent; }, without_input);
-  clouds("cloud_in_file_order", [](auto& c) { c.order = Order::file; }, described(Geometry::points, {40}, 2, 1, 1));
-  clouds("few_points", [](auto& c) { c.agents = 50; c.bias = Bias::none; c.dwc = false; }, described(Geometry::points, {4}, 2, 1, 1));
+  clouds(
+      "cloud", [](auto& c) { c.agents = 9; }, described(Geometry::points, {40}, 2, 2, 1));
+  const auto in_space = described(Geometry::points, {40}, 3, 1, 2),
+             without_input = described(Geometry::points, {40}, 2, 0, 1);
+  clouds(
+      "cloud_in_space",
+      [](auto& c) {
+        c.agents = 9;
+        c.bias = Bias::sum;
+        c.position = Position::reference;
+      },
+      in_space);
+  clouds(
+      "cloud_on_a_line", [](auto&) {}, described(Geometry::points, {40}, 1, 1, 1));
+  clouds(
+      "cloud_index",
+      [](auto& c) {
+        c.dwc_spacing = DwcSpacing::index;
+        c.agent_tokens = Agents::latent;
+      },
+      without_input);
+  clouds(
+      "cloud_in_file_order", [](auto& c) { c.order = Order::file; }, described(Geometry::points, {40}, 2, 1, 1));
+  clouds(
+      "few_points",
+      [](auto& c) {
+        c.agents = 50;
+        c.bias = Bias::none;
+        c.dwc = false;
+      },
+      described(Geometry::points, {4}, 2, 1, 1));
 
   auto timed = grid;
   timed.time = {0.5, 0.75, 1.0};
-  add("autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
-  add("time_conditional", [](auto& c) { c.task = Task::time_conditional; c.decoder = Decoder::mlp; }, timed, points);
-  add("odd_width", [](auto& c) { c.task = Task::time_conditional; c.width = 9; c.heads = 3; }, timed, points);
+  add(
+      "autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
+  add(
+      "time_conditional",
+      [](auto& c) {
+        c.task = Task::time_conditional;
+        c.decoder = Decoder::mlp;
+      },
+      timed, points);
+  add(
+      "odd_width",
+      [](auto& c) {
+        c.task = Task::time_conditional;
+        c.width = 9;
+        c.heads = 3;
+      },
+      timed, points);
   auto timed_cloud = described(Geometry::points, {40}, 2, 1, 2);
   timed_cloud.time = {0.0, 0.1, 0.2, 0.3};
   add("autoregressive_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});

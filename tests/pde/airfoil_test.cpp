@@ -1,6 +1,6 @@
-// The airfoil benchmark from its parts to its flow: flux and preconditioner against direct evaluation, the solver against
-// exact flows, shapes and meshes against their definition, and the transonic NACA-0012 against published values. The suites
-// AirfoilFull solve at and above the benchmark's resolution and take minutes.
+// The airfoil benchmark from its parts to its flow: flux and preconditioner against direct evaluation, the solver
+// against exact flows, shapes and meshes against their definition, and the transonic NACA-0012 against published
+// values. The suites AirfoilFull solve at and above the benchmark's resolution and take minutes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -175,9 +175,9 @@ TEST(EulerSolver, SecondOrderOnAVortex) {
 }
 
 TEST(EulerSolver, SecondOrderPressureBetweenCurvedWalls) {
-  // Over all points and variables the order with walls is 1.7 to 1.8: the speed on the wall is off by first order, by the
-  // same amount all along it. The likely source are the corners, where a wall of straight pieces meets inlet and outlet
-  // half a piece off its direction; not proven. The pressure of the middle half is of second order.
+  // Over all points and variables the order with walls is 1.7 to 1.8: the speed on the wall is off by first order, by
+  // the same amount all along it. The likely source are the corners, where a wall of straight pieces meets inlet and
+  // outlet half a piece off its direction; not proven. The pressure of the middle half is of second order.
   double coarse = vortex_errors(16, true).pressure;
   for (const std::size_t n : {32, 64}) {
     const double fine = vortex_errors(n, true).pressure;
@@ -324,7 +324,8 @@ TEST(AirfoilProblem, SamplesArePureFunctionsOnAnyThread) {
     std::vector<float> x, mach, kept;
     bool converged = false;
   };
-  std::vector<Arrays> made(4, {std::vector<float>(2 * points), std::vector<float>(points), std::vector<float>(4 * points)});
+  std::vector<Arrays> made(
+      4, {std::vector<float>(2 * points), std::vector<float>(points), std::vector<float>(4 * points)});
 #pragma omp parallel for num_threads(2) schedule(static, 1)
   for (int k = 0; k < 4; ++k) {
     Arrays& a = made[static_cast<std::size_t>(k)];
@@ -431,8 +432,8 @@ TEST(AirfoilFull, ForceOnThePublishedShape) {
   const AirfoilProblem problem({});
   QuadMesh mesh;
   std::vector<Flow> flow;
-  const EulerReport report = problem.solve(
-      {0, .01988347, -.01979898, -.01986676, -.01987507, -.01970189, .0197926, -.01987974}, mesh, flow);
+  const EulerReport report =
+      problem.solve({0, .01988347, -.01979898, -.01986676, -.01987507, -.01970189, .0197926, -.01987974}, mesh, flow);
   EXPECT_TRUE(report.converged);
   const EulerSolver solver(mesh, {true, false, [](double, double) { return free_stream(0.8, 0); }});
   const auto [fx, fy] = solver.wall_force(flow);

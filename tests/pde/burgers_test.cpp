@@ -21,7 +21,8 @@ struct Exact {
     const double e = a * std::exp(-2 * viscosity * kTau * kTau * t);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
-        const double x = static_cast<double>(i) / static_cast<double>(n), y = static_cast<double>(j) / static_cast<double>(n);
+        const double x = static_cast<double>(i) / static_cast<double>(n),
+                     y = static_cast<double>(j) / static_cast<double>(n);
         const double phi = 1 + e * std::cos(kTau * x) * std::cos(kTau * y);
         u[i * n + j] = 2 * viscosity * kTau * e * std::sin(kTau * x) * std::cos(kTau * y) / phi;
         v[i * n + j] = 2 * viscosity * kTau * e * std::cos(kTau * x) * std::sin(kTau * y) / phi;
@@ -34,7 +35,8 @@ struct Exact {
     BurgersSolver(static_cast<std::int64_t>(n), viscosity).advance(u, v, time, steps);
     at(time, n, exact_u, exact_v);
     double worst = 0;
-    for (std::size_t p = 0; p < u.size(); ++p) worst = std::max({worst, std::abs(u[p] - exact_u[p]), std::abs(v[p] - exact_v[p])});
+    for (std::size_t p = 0; p < u.size(); ++p)
+      worst = std::max({worst, std::abs(u[p] - exact_u[p]), std::abs(v[p] - exact_v[p])});
     return worst;
   }
 };

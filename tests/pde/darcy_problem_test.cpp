@@ -47,8 +47,9 @@ TEST(DarcyProblem, TheSameArraysForAnyNumberOfThreads) {
   for (const int threads : {1, 3}) {
     omp_set_num_threads(threads);
     const auto path = scratch / ("t" + std::to_string(threads) + ".h5");
-    generate_dataset(path, problem.describe(), make_splits(9, 3), problem.coordinates(),
-                     [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
+    generate_dataset(
+        path, problem.describe(), make_splits(9, 3), problem.coordinates(),
+        [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
     const DatasetReader reader(path);
     sets.push_back(reader.read(reader.indices("all")));
   }

@@ -69,8 +69,8 @@ TEST(DarcySolver, ConstantCoefficientCentreValue) {
   EXPECT_NEAR(c.u[100 * 201 + 100], 0.0736713 / 4, 1e-6);
 }
 
-// Layers a = 12 | 3 meeting at x = 1/2, u = U(x) sin(pi y), U = 3x - 3.2x^2 on the left and 2t - 1.2t^2, t = 1-x, on the
-// right: U and the flux a U' = -2.4 are continuous at 1/2, and f = (-(a U')' + pi^2 a U) sin(pi y) on each side.
+// Layers a = 12 | 3 meeting at x = 1/2, u = U(x) sin(pi y), U = 3x - 3.2x^2 on the left and 2t - 1.2t^2, t = 1-x, on
+// the right: U and the flux a U' = -2.4 are continuous at 1/2, and f = (-(a U')' + pi^2 a U) sin(pi y) on each side.
 double layered_error(std::size_t n) {
   const auto exact = [](double x) { return x < 0.5 ? 3 * x - 3.2 * x * x : 2 * (1 - x) - 1.2 * (1 - x) * (1 - x); };
   Cells c(n);
@@ -80,7 +80,9 @@ double layered_error(std::size_t n) {
   });
   c.solve();
   double worst = 0;
-  c.fill([&](std::size_t p, double x, double y) { worst = std::max(worst, std::abs(c.u[p] - exact(x) * std::sin(kPi * y))); });
+  c.fill([&](std::size_t p, double x, double y) {
+    worst = std::max(worst, std::abs(c.u[p] - exact(x) * std::sin(kPi * y)));
+  });
   return worst;
 }
 

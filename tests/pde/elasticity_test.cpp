@@ -1,9 +1,8 @@
-#include "pde/elasticity_problem.h"
-
 #include <cmath>
 #include <numeric>
 
 #include "core/random.h"
+#include "pde/elasticity_problem.h"
 #include "scratch.h"
 
 namespace lano {
@@ -18,19 +17,23 @@ Q9Mesh square(int n, double shift = 0) {
     for (int i = 0; i < side; ++i) {
       const bool inner = i > 0 && j > 0 && i + 1 < side && j + 1 < side;
       const double away = inner ? shift / side : 0;
-      mesh.nodes.push_back({i / (side - 1.0) + away * (stream.uniform() - 0.5), j / (side - 1.0) + away * (stream.uniform() - 0.5)});
+      mesh.nodes.push_back(
+          {i / (side - 1.0) + away * (stream.uniform() - 0.5), j / (side - 1.0) + away * (stream.uniform() - 0.5)});
     }
   }
   const auto at = [&](int i, int j) { return j * side + i; };
   for (int j = 0; j < side - 1; j += 2) {
     for (int i = 0; i < side - 1; i += 2) {
-      mesh.elements.push_back({at(i, j), at(i + 2, j), at(i + 2, j + 2), at(i, j + 2), at(i + 1, j), at(i + 2, j + 1), at(i + 1, j + 2), at(i, j + 1), at(i + 1, j + 1)});
+      mesh.elements.push_back({at(i, j), at(i + 2, j), at(i + 2, j + 2), at(i, j + 2), at(i + 1, j), at(i + 2, j + 1),
+                               at(i + 1, j + 2), at(i, j + 1), at(i + 1, j + 1)});
     }
   }
   return mesh;
 }
 
-Q9Load free_load(const Q9Mesh& mesh) { return {std::vector<bool>(2 * mesh.nodes.size()), std::vector<double>(2 * mesh.nodes.size()), {}, {}}; }
+Q9Load free_load(const Q9Mesh& mesh) {
+  return {std::vector<bool>(2 * mesh.nodes.size()), std::vector<double>(2 * mesh.nodes.size()), {}, {}};
+}
 
 // Prescribes u on the whole edge of the unit square.
 template <class U>
@@ -54,7 +57,8 @@ TEST(Elasticity, TheTangentIsTheDerivativeOfTheStress) {
     auto above = c, below = c;
     above[n] += n < 2 ? 2 * h : h;  // C = 2E + 1, and C12 = 2 E12
     below[n] -= n < 2 ? 2 * h : h;
-    for (std::size_t m = 0; m < 3; ++m) EXPECT_NEAR(d[m][n], (material.stress(above)[m] - material.stress(below)[m]) / (2 * h), 1e-3) << m << n;
+    for (std::size_t m = 0; m < 3; ++m)
+      EXPECT_NEAR(d[m][n], (material.stress(above)[m] - material.stress(below)[m]) / (2 * h), 1e-3) << m << n;
   }
   for (const double s : material.stress({1, 1, 0})) EXPECT_NEAR(s, 0, 1e-9);
 }
@@ -79,8 +83,10 @@ TEST(Elasticity, UniaxialAndEquibiaxialStretch) {
   const auto pull = [&](double l, double nominal, bool sideways) {
     Q9Load pulled = load;
     for (const auto& e : mesh.elements) {
-      if (mesh.nodes[static_cast<std::size_t>(e[2])][1] == 1) pulled.edges.push_back({{e[2], e[6], e[3]}, {0, nominal}});
-      if (sideways && mesh.nodes[static_cast<std::size_t>(e[1])][0] == 1) pulled.edges.push_back({{e[1], e[5], e[2]}, {nominal, 0}});
+      if (mesh.nodes[static_cast<std::size_t>(e[2])][1] == 1)
+        pulled.edges.push_back({{e[2], e[6], e[3]}, {0, nominal}});
+      if (sideways && mesh.nodes[static_cast<std::size_t>(e[1])][0] == 1)
+        pulled.edges.push_back({{e[1], e[5], e[2]}, {nominal, 0}});
     }
     const ElasticSolution s = solve_hyperelastic(mesh, m, pulled, 20);
     ASSERT_TRUE(s.converged);
@@ -93,7 +99,9 @@ TEST(Elasticity, UniaxialAndEquibiaxialStretch) {
 // A smooth field with the body force it needs (divergence of F S by differences): displacement converges at order 3.
 TEST(Elasticity, ManufacturedSolutionConvergesAtOrderThree) {
   const RivlinSaunders m;
-  const auto u = [](const Point2& x) { return Point2{0.05 * std::sin(2 * x[0]) * std::cos(x[1]), 0.04 * std::cos(x[0]) * std::sin(3 * x[1])}; };
+  const auto u = [](const Point2& x) {
+    return Point2{0.05 * std::sin(2 * x[0]) * std::cos(x[1]), 0.04 * std::cos(x[0]) * std::sin(3 * x[1])};
+  };
   const auto first_piola = [&](const Point2& x) {
     constexpr double h = 1e-4;
     double f[2][2];
@@ -104,9 +112,11 @@ TEST(Elasticity, ManufacturedSolutionConvergesAtOrderThree) {
       Point2 a2 = x, b2 = x;
       a2[e] += 2 * h;
       b2[e] -= 2 * h;
-      for (std::size_t d = 0; d < 2; ++d) f[d][e] = (d == e ? 1 : 0) + (8 * (u(a)[d] - u(b)[d]) - (u(a2)[d] - u(b2)[d])) / (12 * h);
+      for (std::size_t d = 0; d < 2; ++d)
+        f[d][e] = (d == e ? 1 : 0) + (8 * (u(a)[d] - u(b)[d]) - (u(a2)[d] - u(b2)[d])) / (12 * h);
     }
-    const auto s = m.stress({f[0][0] * f[0][0] + f[1][0] * f[1][0], f[0][1] * f[0][1] + f[1][1] * f[1][1], f[0][0] * f[0][1] + f[1][0] * f[1][1]});
+    const auto s = m.stress({f[0][0] * f[0][0] + f[1][0] * f[1][0], f[0][1] * f[0][1] + f[1][1] * f[1][1],
+                             f[0][0] * f[0][1] + f[1][0] * f[1][1]});
     std::array<double, 4> p{};
     for (std::size_t d = 0; d < 2; ++d) {
       p[2 * d] = f[d][0] * s[0] + f[d][1] * s[2];
@@ -124,7 +134,8 @@ TEST(Elasticity, ManufacturedSolutionConvergesAtOrderThree) {
         return first_piola(y);
       };
       const auto a1 = shifted(h), b1 = shifted(-h), a2 = shifted(2 * h), b2 = shifted(-2 * h);
-      for (std::size_t d = 0; d < 2; ++d) b[d] -= (8 * (a1[2 * d + e] - b1[2 * d + e]) - (a2[2 * d + e] - b2[2 * d + e])) / (12 * h);
+      for (std::size_t d = 0; d < 2; ++d)
+        b[d] -= (8 * (a1[2 * d + e] - b1[2 * d + e]) - (a2[2 * d + e] - b2[2 * d + e])) / (12 * h);
     }
     return b;
   };
@@ -141,9 +152,12 @@ TEST(Elasticity, ManufacturedSolutionConvergesAtOrderThree) {
     for (const auto& e : mesh.elements) {
       for (const double a : {0.21, 0.55, 0.93}) {
         for (const double b : {0.13, 0.48, 0.81}) {
-          const auto shape = [](double t) { return std::array<double, 3>{(1 - t) * (1 - 2 * t), 4 * t * (1 - t), t * (2 * t - 1)}; };
+          const auto shape = [](double t) {
+            return std::array<double, 3>{(1 - t) * (1 - 2 * t), 4 * t * (1 - t), t * (2 * t - 1)};
+          };
           const auto sa = shape(a), sb = shape(b);
-          constexpr std::array<std::array<std::size_t, 2>, 9> place{{{0, 0}, {2, 0}, {2, 2}, {0, 2}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {1, 1}}};
+          constexpr std::array<std::array<std::size_t, 2>, 9> place{
+              {{0, 0}, {2, 0}, {2, 2}, {0, 2}, {1, 0}, {2, 1}, {1, 2}, {0, 1}, {1, 1}}};
           Point2 x{}, found{};
           for (std::size_t k = 0; k < 9; ++k) {
             const double w = sa[place[k][0]] * sb[place[k][1]];
@@ -194,7 +208,8 @@ TEST(Elasticity, KirschHole) {
     const double hoop = 0.5 * kLoad * (1 + q - (1 + 3 * q * q) * std::cos(2 * theta));
     const double c = std::cos(std::atan2(y, x)), n = std::sin(std::atan2(y, x));
     const auto& [xx, yy, xy] = values.cauchy[i];
-    EXPECT_NEAR(xx * n * n + yy * c * c - 2 * xy * n * c, hoop, 0.04 * 3 * kLoad) << x << " " << y;  // 4 % of the peak: elements of a third of the hole, a finite plate
+    EXPECT_NEAR(xx * n * n + yy * c * c - 2 * xy * n * c, hoop, 0.04 * 3 * kLoad)
+        << x << " " << y;  // 4 % of the peak: elements of a third of the hole, a finite plate
     most = std::max(most, yy);
   }
   EXPECT_GT(most, 2.6 * kLoad);  // the first Gauss point lies a little outside the hole

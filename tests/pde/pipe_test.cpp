@@ -1,12 +1,11 @@
-#include "pde/pipe_problem.h"
-#include "pde/strided_problem.h"
-
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "pde/pipe_problem.h"
+#include "pde/strided_problem.h"
 #include "pde/taylor_hood.h"
 #include "scratch.h"
 
@@ -22,7 +21,8 @@ FlowMesh closed_mesh(std::int64_t n) {
   m.prescribed.assign(static_cast<std::size_t>(m.nodes()), false);
   for (std::int64_t i = 0; i < m.rows(); ++i) {
     for (std::int64_t j = 0; j < m.columns(); ++j) {
-      m.prescribed[static_cast<std::size_t>(m.node(i, j))] = i == 0 || j == 0 || i + 1 == m.rows() || j + 1 == m.columns();
+      m.prescribed[static_cast<std::size_t>(m.node(i, j))] =
+          i == 0 || j == 0 || i + 1 == m.rows() || j + 1 == m.columns();
     }
   }
   m.pinned = 0;
@@ -55,8 +55,14 @@ using Pair = std::array<double, 2>;
 TEST(TaylorHood, AQuadraticFlowIsMetToRounding) {
   const TaylorHoodSolver solver(closed_mesh(4));
   constexpr double kNu = 0.1;
-  auto f = flow_case(solver.mesh(), kNu, [](double s, double t) { return Pair{s + 0.3 * t, t + 0.2 * s}; },
-                     [](double x, double y) { return Pair{y * y, x * x}; });
+  auto f = flow_case(
+      solver.mesh(), kNu,
+      [](double s, double t) {
+        return Pair{s + 0.3 * t, t + 0.2 * s};
+      },
+      [](double x, double y) {
+        return Pair{y * y, x * x};
+      });
   f.force = [](double x, double y) { return Pair{2 * x * x * y - 2 * kNu + 1, 2 * x * y * y - 2 * kNu}; };
   const auto solution = solver.solve(f, 1e-13);
   EXPECT_TRUE(solution.converged) << solution.residual;
@@ -75,8 +81,8 @@ Pair kovasznay(double x, double y) {
 }
 double kovasznay_pressure(double x) { return (1 - std::exp(2 * kLambda * x)) / 2; }
 
-// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule an element, on
-// the isoparametric fields themselves: nodal errors could converge faster.
+// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule an element,
+// on the isoparametric fields themselves: nodal errors could converge faster.
 Pair kovasznay_errors(std::int64_t n) {
   const TaylorHoodSolver solver(closed_mesh(n));
   const FlowMesh& m = solver.mesh();
@@ -133,15 +139,20 @@ TEST(TaylorHood, OrdersThreeAndTwoOnKovasznaysFlow) {
   }
 }
 
-// The lid moves between the corners, which belong to the walls: with moving corners fluid leaks through the elements beside
-// them, and the minimum below converges with order one only.
+// The lid moves between the corners, which belong to the walls: with moving corners fluid leaks through the elements
+// beside them, and the minimum below converges with order one only.
 Pair lid(double x, double y) { return {y == 1 && x > 0 && x < 1 ? 1.0 : 0.0, 0}; }
 
 // The smallest u on the vertical centre line of the driven cavity.
 double cavity_minimum(std::int64_t n, double reynolds) {
   const TaylorHoodSolver solver(closed_mesh(n));
   const FlowMesh& m = solver.mesh();
-  const auto f = flow_case(m, 1 / reynolds, [](double s, double t) { return Pair{s, t}; }, lid);
+  const auto f = flow_case(
+      m, 1 / reynolds,
+      [](double s, double t) {
+        return Pair{s, t};
+      },
+      lid);
   const auto solution = solver.solve(f);
   EXPECT_TRUE(solution.converged) << solution.residual;
   double least = 0;
@@ -156,8 +167,9 @@ double cavity_minimum(std::int64_t n, double reynolds) {
 }
 
 TEST(TaylorHood, CentreLineOfTheDrivenCavity) {
-  // -0.2109 and -0.3273 at Re 100 and 400 on the 129 x 129 second-order grid of Ghia, Ghia and Shin (1982), whose tables
-  // are known to be 1 to 2 % off at the minimum; -0.21404 at Re 100 by the spectral method of Botella and Peyret (1998).
+  // -0.2109 and -0.3273 at Re 100 and 400 on the 129 x 129 second-order grid of Ghia, Ghia and Shin (1982), whose
+  // tables are known to be 1 to 2 % off at the minimum; -0.21404 at Re 100 by the spectral method of Botella and Peyret
+  // (1998).
   const double slow = cavity_minimum(32, 100), fast = cavity_minimum(32, 400);
   EXPECT_NEAR(slow, -0.2109, 0.02 * 0.2109);
   EXPECT_NEAR(slow, -0.21404, 1e-4);
@@ -165,8 +177,8 @@ TEST(TaylorHood, CentreLineOfTheDrivenCavity) {
 }
 
 TEST(TaylorHood, NewtonsMethodConvergesQuadratically) {
-  // From a pipe's Stokes flow: measured 5 to 6 linear solves and 3 factorisations. A wrong term in the derivative makes it
-  // linear and takes many more.
+  // From a pipe's Stokes flow: measured 5 to 6 linear solves and 3 factorisations. A wrong term in the derivative makes
+  // it linear and takes many more.
   PipeConfig c;
   c.elements = 16;
   const PipeProblem problem(c);
@@ -180,7 +192,12 @@ TEST(TaylorHood, NewtonsMethodConvergesQuadratically) {
 
 TEST(TaylorHood, SaysWhenItDidNotConverge) {
   const TaylorHoodSolver solver(closed_mesh(8));
-  const auto f = flow_case(solver.mesh(), 1.0 / 400, [](double s, double t) { return Pair{s, t}; }, lid);
+  const auto f = flow_case(
+      solver.mesh(), 1.0 / 400,
+      [](double s, double t) {
+        return Pair{s, t};
+      },
+      lid);
   const auto stopped = solver.solve(f, 1e-10, 1);
   EXPECT_FALSE(stopped.converged);
   EXPECT_GT(stopped.residual, 1e-10);
@@ -199,11 +216,21 @@ TEST(TaylorHood, WrongFlowsAreRefused) {
   EXPECT_ERROR_WITH(TaylorHoodSolver(FlowMesh{}), "at least one element");
   const TaylorHoodSolver solver(closed_mesh(2));
   const auto still = [](double, double) { return Pair{0, 0}; };
-  auto f = flow_case(solver.mesh(), 1, [](double s, double t) { return Pair{t, s}; }, still);
+  auto f = flow_case(
+      solver.mesh(), 1,
+      [](double s, double t) {
+        return Pair{t, s};
+      },
+      still);
   EXPECT_ERROR_WITH(solver.solve(f), "a folded element");
   f.x.pop_back();
   EXPECT_ERROR_WITH(solver.solve(f), "25 values");
-  f = flow_case(solver.mesh(), 0, [](double s, double t) { return Pair{s, t}; }, still);
+  f = flow_case(
+      solver.mesh(), 0,
+      [](double s, double t) {
+        return Pair{s, t};
+      },
+      still);
   EXPECT_ERROR_WITH(solver.solve(f), "a positive viscosity");
 }
 
@@ -247,9 +274,9 @@ Pair flux_errors(const PipeProblem& problem, std::int64_t sample) {
 }
 
 TEST(PipeProblem, TheSameFluxThroughEverySection) {
-  // The pressure test function 1 makes in- and outflow agree to the tolerance of the solve. Between them continuity holds
-  // against piecewise linear functions of x only, so sections differ by the discretisation error: measured 1.9e-2,
-  // 3.8e-3 and 5.1e-4 for 16, 32 and 64 elements, on the way to order three.
+  // The pressure test function 1 makes in- and outflow agree to the tolerance of the solve. Between them continuity
+  // holds against piecewise linear functions of x only, so sections differ by the discretisation error:
+  // measured 1.9e-2, 3.8e-3 and 5.1e-4 for 16, 32 and 64 elements, on the way to order three.
   const PipeProblem coarse(config(16)), fine(config(32));
   for (const std::int64_t sample : {0, 1}) {
     const Pair before = flux_errors(coarse, sample), after = flux_errors(fine, sample);
@@ -271,7 +298,8 @@ TEST(PipeProblem, AMirroredCentreLineMirrorsTheFlow) {
   double most = 0;
   for (std::int64_t i = 0; i < m.rows(); ++i) {
     for (std::int64_t j = 0; j < m.columns(); ++j) {
-      const auto here = static_cast<std::size_t>(m.node(i, j)), there = static_cast<std::size_t>(m.node(i, m.columns() - 1 - j));
+      const auto here = static_cast<std::size_t>(m.node(i, j)),
+                 there = static_cast<std::size_t>(m.node(i, m.columns() - 1 - j));
       EXPECT_NEAR(one.u[here], other.u[there], 1e-9);
       EXPECT_NEAR(one.v[here], -other.v[there], 1e-9);
       EXPECT_NEAR(one.p[here], other.p[there], 1e-9);

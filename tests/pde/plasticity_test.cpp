@@ -1,6 +1,4 @@
 // The forging set, from the metal up: stress update, element and wave, contact, dies, samples.
-#include "pde/plasticity_problem.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "pde/forging_solver.h"
+#include "pde/plasticity_problem.h"
 #include "scratch.h"
 
 namespace lano {
@@ -33,7 +32,8 @@ void expect_stress(const PlaneStress& got, double xx, double yy, double xy, doub
 TEST(PlasticityMaterial, ElasticStressIsHookesLawInPlaneStress) {
   const double e = kSteel.young, nu = kSteel.poisson, xx = 1e-4, yy = -0.3e-4, shear = 0.8e-4;
   const PlaneStress s = strained({}, xx, yy, shear, 1);
-  expect_stress(s, e / (1 - nu * nu) * (xx + nu * yy), e / (1 - nu * nu) * (yy + nu * xx), e / (2 * (1 + nu)) * shear, 1);
+  expect_stress(s, e / (1 - nu * nu) * (xx + nu * yy), e / (1 - nu * nu) * (yy + nu * xx), e / (2 * (1 + nu)) * shear,
+                1);
   ASSERT_LT(kMetal.von_mises(s), kSteel.yield);
   // Thickness strain -nu/E (xx + yy): volume ratio = (1 + e_xx)(1 + e_yy)(1 + e_zz) to first order.
   EXPECT_NEAR(kMetal.volume_ratio(s) - 1, xx + yy - nu / e * (s.xx + s.yy), 1e-12);
@@ -120,7 +120,8 @@ TEST(PlasticityForging, BarWaveSpeedIsRootOfModulusOverDensity) {
   const double speed = std::sqrt(c.material.young / c.material.density);
   const double crossing = bar_zero_crossing(c);
   ASSERT_GT(crossing, 0);
-  // Lateral inertia slows the mode by nu^2 (pi/L)^2 h^2/6 < 1e-4, the half-step shift of velocities is 5e-4 of the time.
+  // Lateral inertia slows the mode by nu^2 (pi/L)^2 h^2/6 < 1e-4, the half-step shift of velocities is 5e-4 of the
+  // time.
   EXPECT_NEAR(c.width / (2 * crossing) / speed, 1, 2e-3);
 }
 
@@ -181,7 +182,7 @@ TEST(PlasticityForging, StressOfASpinningBarStaysAlongIt) {
     const std::size_t over = 10 * 5, under = over + 4;
     const double wx = bar.x()[over] - bar.x()[under], wy = bar.y()[over] - bar.y()[under];
     EXPECT_NEAR((wx * dx + wy * dy) / (length * std::hypot(wx, wy)), 0, 2e-3) << eighth;  // its sections stay upright
-    if (eighth <= 4) continue;  // the bar still breathes
+    if (eighth <= 4) continue;                                                            // the bar still breathes
     const PlaneStress s = bar.stress(10, 1);
     const double ux = dx / length, uy = dy / length;
     const double along = ux * ux * s.xx + 2 * ux * uy * s.xy + uy * uy * s.yy;
@@ -344,14 +345,16 @@ TEST(PlasticityForging, AnInvertedElementIsReported) {
 TEST(PlasticityDie, SplineIsNaturalAndGoesThroughItsKnots) {
   const std::vector<double> heights{0, -3, -1, -7.5, -2, 0};
   const DieProfile die(-1, 2, heights);
-  for (std::size_t k = 0; k < heights.size(); ++k) EXPECT_NEAR(die.at(-1 + 2 * static_cast<double>(k)).height, heights[k], 1e-12);
+  for (std::size_t k = 0; k < heights.size(); ++k)
+    EXPECT_NEAR(die.at(-1 + 2 * static_cast<double>(k)).height, heights[k], 1e-12);
   const double h = 1e-4;
   for (double x = -0.5; x < 9; x += 0.37) {
     EXPECT_NEAR((die.at(x + h).height - die.at(x - h).height) / (2 * h), die.at(x).slope, 1e-6) << x;
   }
   for (const double knot : {1.0, 3.0, 5.0, 7.0}) {  // slope and curvature are continuous
     EXPECT_NEAR(die.at(knot - 1e-9).slope, die.at(knot + 1e-9).slope, 1e-7);
-    const double left = (die.at(knot).slope - die.at(knot - h).slope) / h, right = (die.at(knot + h).slope - die.at(knot).slope) / h;
+    const double left = (die.at(knot).slope - die.at(knot - h).slope) / h,
+                 right = (die.at(knot + h).slope - die.at(knot).slope) / h;
     EXPECT_NEAR(left, right, 0.01);
   }
   EXPECT_NEAR(die.at(-1 + h).slope, die.at(-1).slope, 1e-6);  // natural: no curvature at the ends, straight beyond
@@ -378,7 +381,8 @@ TEST(PlasticityDie, PriorOfTheDies) {
     EXPECT_NEAR(h.front() - *lowest, 7.5e-3, 1e-12);
     EXPECT_NEAR(h.back() - *lowest, 7.5e-3, 1e-12);
     double gap = 1;
-    for (int k = 0; k <= 1000; ++k) gap = std::min(gap, die.at(block.right - block.width * k / 1000).height - block.top);
+    for (int k = 0; k <= 1000; ++k)
+      gap = std::min(gap, die.at(block.right - block.width * k / 1000).height - block.top);
     EXPECT_GE(gap, -1e-12);
     EXPECT_LT(gap, 2e-5);  // touches, up to the spacing of this search
     for (std::size_t k = 1; k < 8; ++k) {

@@ -35,7 +35,8 @@ TEST(LogChart, APowerLawIsAStraightLineOfItsSlope) {
   }
   ASSERT_LT(left, right);
   bool middle = false;
-  for (const auto& [x, y] : places(image, {255, 0, 0})) middle = middle || (std::abs(2 * x - left - right) < 6 && std::abs(2 * y - low - high) < 6);
+  for (const auto& [x, y] : places(image, {255, 0, 0}))
+    middle = middle || (std::abs(2 * x - left - right) < 6 && std::abs(2 * y - low - high) < 6);
   EXPECT_TRUE(middle);
 }
 
@@ -44,7 +45,8 @@ TEST(LogChart, TextIsDrawnAndNothingDrawableIsNoFailure) {
   EXPECT_NE(with.rgb, without.rgb);
   const Image odd = draw_log_chart({"", "", "", {{"a", "#00ff00", {-1, 0, 10}, {1, 2, std::nan("")}}}});
   EXPECT_TRUE(places(odd, {0, 255, 0}).empty());
-  const Image one = draw_log_chart({"", "", "", {{"a", "#00ff00", {10}, {5}}}});  // a single point is a dot, not a division by zero
+  const Image one =
+      draw_log_chart({"", "", "", {{"a", "#00ff00", {10}, {5}}}});  // a single point is a dot, not a division by zero
   EXPECT_FALSE(places(one, {0, 255, 0}).empty());
 }
 

@@ -7,7 +7,8 @@
 namespace lano {
 namespace {
 
-// Three operators on two benchmarks: LANO is best on the first and second on the other, one cell has a reason, one was not asked for.
+// Three operators on two benchmarks: LANO is best on the first and second on the other, one cell has a reason, one was
+// not asked for.
 ModelTable sample() {
   ModelTable t;
   t.models = {"fno", "transolver", "lano"};
@@ -66,8 +67,13 @@ TEST(ModelTable, AMeanOverPartOfTheSeedsHasNoRank) {
   const std::string text = model_table_markdown(t);
   EXPECT_TRUE(holds(text, "| LANO | transformer | 1.00 (1 of 3 seeds) | <ins>6.00</ins> |\n")) << text;
   EXPECT_TRUE(holds(text, "| Transolver | transformer | **2.00** |  |\n")) << text;
-  EXPECT_TRUE(holds(text, "Seeds without a number:\n\n- FNO on elasticity: refused: a <grid> expected\n- LANO on elasticity: diverged")) << text;
-  EXPECT_TRUE(holds(model_table_csv(t), "elasticity,lano,0.01,,1,3,2345678,170,0.62,110,250000000,,\"diverged: NaN in step 3\"\n")) << model_table_csv(t);
+  EXPECT_TRUE(holds(
+      text,
+      "Seeds without a number:\n\n- FNO on elasticity: refused: a <grid> expected\n- LANO on elasticity: diverged"))
+      << text;
+  EXPECT_TRUE(holds(model_table_csv(t),
+                    "elasticity,lano,0.01,,1,3,2345678,170,0.62,110,250000000,,\"diverged: NaN in step 3\"\n"))
+      << model_table_csv(t);
   EXPECT_TRUE(holds(render_model_table(t, {}, "lano"), "<h2>Seeds without a number</h2>"));
 }
 
@@ -104,7 +110,8 @@ TEST(ModelTable, ThePageShowsBothOperatorsBesideTheTruth) {
   side.other = side.mine;
   side.other.prediction = {0, 1, 2, 2};
   const std::string html = render_model_table(sample(), {side}, "lano");
-  for (const char* part : {"Test sample 41", "F&lt;NO, error", "LANO, error", "Truth", "<u>2.00</u>", "<b>1.00 ± 0.20</b>", "refused: a &lt;grid&gt; expected", "Budget: 2 minutes."}) {
+  for (const char* part : {"Test sample 41", "F&lt;NO, error", "LANO, error", "Truth", "<u>2.00</u>",
+                           "<b>1.00 ± 0.20</b>", "refused: a &lt;grid&gt; expected", "Budget: 2 minutes."}) {
     EXPECT_TRUE(holds(html, part)) << part;
   }
   std::size_t figures = 0;

@@ -126,8 +126,9 @@ ReportContent content() {
 
 TEST(Report, IsSelfContainedAndComplete) {
   const std::string html = render_report(content());
-  for (const char* part : {"LANO on &lt;darcy&gt;", "3.0e-02", "82481", "Learning curves", "Input", "Truth", "Prediction",
-                           "Absolute error", "test sample 7", "data:image/png;base64,", "linear-gradient", "<polyline"}) {
+  for (const char* part :
+       {"LANO on &lt;darcy&gt;", "3.0e-02", "82481", "Learning curves", "Input", "Truth", "Prediction",
+        "Absolute error", "test sample 7", "data:image/png;base64,", "linear-gradient", "<polyline"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   for (const char* part : {"http://", "https://", "<script", "<link", "nan", "<darcy>"}) {
@@ -196,7 +197,9 @@ TEST(Sheet, JoinsImagesWithAGap) {
   const Image sheet = join_images({{plain(3, 2, 10), plain(2, 4, 20)}, {plain(1, 1, 30)}}, 1);
   EXPECT_EQ(sheet.width, 6);
   EXPECT_EQ(sheet.height, 6);
-  const auto at = [&](std::int64_t x, std::int64_t y) { return static_cast<int>(sheet.rgb[static_cast<std::size_t>(3 * (y * sheet.width + x))]); };
+  const auto at = [&](std::int64_t x, std::int64_t y) {
+    return static_cast<int>(sheet.rgb[static_cast<std::size_t>(3 * (y * sheet.width + x))]);
+  };
   EXPECT_EQ(at(0, 0), 10);
   EXPECT_EQ(at(3, 0), 255);
   EXPECT_EQ(at(4, 3), 20);
@@ -219,7 +222,9 @@ TEST(Sheet, JudgedSamplesAreInputTruthPredictionError) {
   const auto rows = draw_judged(set, {sample, sample}, 2);
   ASSERT_EQ(rows.size(), 4u);  // two channels of two samples
   for (const auto& row : rows) ASSERT_EQ(row.size(), 4u);
-  const auto pixel = [](const Image& image, std::size_t at) { return Rgb{image.rgb[3 * at], image.rgb[3 * at + 1], image.rgb[3 * at + 2]}; };
+  const auto pixel = [](const Image& image, std::size_t at) {
+    return Rgb{image.rgb[3 * at], image.rgb[3 * at + 1], image.rgb[3 * at + 2]};
+  };
   // Point (1, 1) is the upper right pixel: truth 4 of [0, 4], prediction 3 of the same range, error 1 of [0, 1].
   EXPECT_EQ(pixel(rows[0][1], 1), colour(ColourMap::field, 1));
   EXPECT_EQ(pixel(rows[0][2], 1), colour(ColourMap::field, 0.75));

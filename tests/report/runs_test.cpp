@@ -23,14 +23,15 @@ using test::Scratch;
 constexpr const char* kHeader = "epoch,step,learning_rate,train_loss,validation_l2,seconds\n";
 
 std::string config(int seed = 0, int width = 32, const std::string& more = "") {
-  return fmt::format("[data]\nfile = \"data/darcy-{}.h5\"\n[model]\nwidth = {}\n[train]\nepochs = 4\nseed = {}\n{}", seed, width, seed, more);
+  return fmt::format("[data]\nfile = \"data/darcy-{}.h5\"\n[model]\nwidth = {}\n[train]\nepochs = 4\nseed = {}\n{}",
+                     seed, width, seed, more);
 }
 
 std::string evaluation(double validation, double test, const std::string& more = "") {
-  return fmt::format(
-      R"({{"parameters":1104257,"epochs":4,"best_epoch":3,"selection":"best on validation","validation_l2":{},"training_seconds":61.5,)"
-      R"("set":"darcy","test":{{"relative_l2":{{"mean":{}}}}}{}}})",
-      validation, test, more);
+  return fmt::format(R"({{"parameters":1104257,"epochs":4,"best_epoch":3,"selection":"best on validation",)"
+                     R"("validation_l2":{},"training_seconds":61.5,)"
+                     R"("set":"darcy","test":{{"relative_l2":{{"mean":{}}}}}{}}})",
+                     validation, test, more);
 }
 
 void write(const fs::path& path, const std::string& text) {
@@ -40,7 +41,10 @@ void write(const fs::path& path, const std::string& text) {
 
 void write_run(const fs::path& folder, double validation, double test, int seed = 0, int width = 32) {
   write(folder / "config.toml", config(seed, width));
-  write(folder / "metrics.csv", std::string(kHeader) + fmt::format("1,10,1e-3,0.5,0.4,20\n2,20,1e-3,0.3,,20\n3,30,1e-3,0.2,{},20\n4,40,1e-3,0.1,0.35,1.5\n", validation));
+  write(folder / "metrics.csv",
+        std::string(kHeader) +
+            fmt::format("1,10,1e-3,0.5,0.4,20\n2,20,1e-3,0.3,,20\n3,30,1e-3,0.2,{},20\n4,40,1e-3,0.1,0.35,1.5\n",
+                        validation));
   write(folder / "evaluation.json", evaluation(validation, test));
 }
 
@@ -53,7 +57,8 @@ TEST(RunMetrics, ColumnsAreFoundByName) {
   EXPECT_TRUE(std::isnan(old.validation_l2[1]));
   EXPECT_TRUE(std::isnan(old.validation_ema_l2[0]));
   EXPECT_EQ(old.seconds, (std::vector<double>{2.5, 2}));
-  const RunMetrics other = parse_run_metrics("seconds,validation_ema_l2,epoch,mood,validation_l2,train_loss\n7,0.1,1,9,0.2,0.3\n");
+  const RunMetrics other =
+      parse_run_metrics("seconds,validation_ema_l2,epoch,mood,validation_l2,train_loss\n7,0.1,1,9,0.2,0.3\n");
   EXPECT_EQ(other.epoch[0], 1);
   EXPECT_EQ(other.train_loss[0], 0.3);
   EXPECT_EQ(other.validation_l2[0], 0.2);
@@ -75,8 +80,10 @@ TEST(RunMetrics, DamageKeepsTheRowsBeforeIt) {
 }
 
 TEST(RunMetrics, AveragedWeightsAreAThirdCurve) {
-  EXPECT_EQ(learning_curves(parse_run_metrics("epoch,train_loss,validation_l2,validation_ema_l2\n1,1,1,\n")).size(), 2u);
-  const auto curves = learning_curves(parse_run_metrics("epoch,train_loss,validation_l2,validation_ema_l2\n1,1,2,\n2,1,2,0.5\n"));
+  EXPECT_EQ(learning_curves(parse_run_metrics("epoch,train_loss,validation_l2,validation_ema_l2\n1,1,1,\n")).size(),
+            2u);
+  const auto curves =
+      learning_curves(parse_run_metrics("epoch,train_loss,validation_l2,validation_ema_l2\n1,1,2,\n2,1,2,0.5\n"));
   ASSERT_EQ(curves.size(), 3u);
   EXPECT_EQ(curves[2].y[1], 0.5);
   EXPECT_NE(curves[2].colour, curves[1].colour);
@@ -103,7 +110,8 @@ TEST(RunSummary, OfAFinishedRun) {
 TEST(RunSummary, OfAStoppedRun) {
   Scratch scratch;
   write(scratch / "a/config.toml", config());
-  write(scratch / "a/metrics.csv", std::string(kHeader) + "1,10,1e-3,0.5,0.4,2.5\n2,20,1e-3,0.4,0.3,2\n3,30,1e-3,0.4,0.35,2\n");
+  write(scratch / "a/metrics.csv",
+        std::string(kHeader) + "1,10,1e-3,0.5,0.4,2.5\n2,20,1e-3,0.4,0.3,2\n3,30,1e-3,0.4,0.35,2\n");
   write(scratch / "a/events.jsonl", "not json\n{\"event\":\"start\",\"parameters\":1234}\n");
   const RunSummary run = read_run_summary(scratch / "a");
   EXPECT_EQ(run.state, RunState::stopped);
@@ -126,7 +134,8 @@ TEST(RunSummary, OfAStoppedRun) {
 TEST(RunSummary, AveragedWeightsMayBeTheBest) {
   Scratch scratch;
   write(scratch / "a/config.toml", config());
-  write(scratch / "a/metrics.csv", "epoch,validation_l2,validation_ema_l2\n1,0.4,\n2,0.3,0.2\n3,0.1,0.35\n4,0.2,0.05\n");
+  write(scratch / "a/metrics.csv",
+        "epoch,validation_l2,validation_ema_l2\n1,0.4,\n2,0.3,0.2\n3,0.1,0.35\n4,0.2,0.05\n");
   const RunSummary run = read_run_summary(scratch / "a");
   EXPECT_EQ(run.validation_l2, 0.05);
   EXPECT_EQ(run.best_epoch, 4);
@@ -162,7 +171,8 @@ TEST(RunList, FindsEachRunOnceDownToFourFolders) {
     return out;
   };
   EXPECT_EQ(names({scratch / "runs"}), (std::vector<std::string>{"c", "a", "started", "b"}));
-  EXPECT_EQ(names({scratch / "runs/", scratch / "runs/a", scratch / "runs/x"}), (std::vector<std::string>{"c", "a", "started", "b"}));
+  EXPECT_EQ(names({scratch / "runs/", scratch / "runs/a", scratch / "runs/x"}),
+            (std::vector<std::string>{"c", "a", "started", "b"}));
   EXPECT_EQ(names({scratch / "runs/a"}), (std::vector<std::string>{"a"}));
   EXPECT_TRUE(names({scratch / "runs/no-run"}).empty());
 }
@@ -233,10 +243,12 @@ TEST(RunList, ColumnsForTheKeysThatDiffer) {
 }
 
 void write_group(const fs::path& folder) {
-  for (int seed = 0; seed < 3; ++seed) write_run(folder / fmt::format("seed-{}", seed), 0.2 + 0.1 * ((seed + 1) % 3), 0.3, seed);
+  for (int seed = 0; seed < 3; ++seed)
+    write_run(folder / fmt::format("seed-{}", seed), 0.2 + 0.1 * ((seed + 1) % 3), 0.3, seed);
   write(folder / "seeds.json",
         R"({"seeds":[{"seed":0,"run":"seed-0"},{"seed":1,"run":"seed-1"},{"seed":2,"run":"seed-2"}],)"
-        R"("validation_l2":{"mean":0.3,"deviation":0.1},"test_l2":{"mean":0.3,"deviation":0.002},"selection":"best on validation"})");
+        R"("validation_l2":{"mean":0.3,"deviation":0.1},"test_l2":{"mean":0.3,"deviation":0.002},)"
+        R"("selection":"best on validation"})");
 }
 
 TEST(RunList, SeedsStandUnderTheirMean) {
@@ -275,12 +287,14 @@ TEST(RunList, TextHasAlignedColumnsAndCsvIsQuoted) {
   }
   EXPECT_EQ(at, (std::vector<std::size_t>(3, at[0])));
   const std::string csv = table_csv(found, RunOrder::name, {"model.width"});
-  EXPECT_NE(csv.find("a,\"\"b\"\"\",run,finished,4,4,0.125,,3,raw,0.25,,1104257,61.5,0,darcy,32\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("a,\"\"b\"\"\",run,finished,4,4,0.125,,3,raw,0.25,,1104257,61.5,0,darcy,32\n"), std::string::npos)
+      << csv;
 }
 
 TEST(Comparison, OverlaysTheRuns) {
   Scratch scratch;
-  for (int r = 0; r < 10; ++r) write_run(scratch / fmt::format("run-{}", r), 0.3 - 0.01 * r, 0.1 + 0.01 * r, 0, 32 + (r == 3 ? 8 : 0));
+  for (int r = 0; r < 10; ++r)
+    write_run(scratch / fmt::format("run-{}", r), 0.3 - 0.01 * r, 0.1 + 0.01 * r, 0, 32 + (r == 3 ? 8 : 0));
   write_run(scratch / "run-<b>", 0.3, 0.1);
   ComparisonContent content;
   content.found = collect_runs({scratch / ""});
@@ -296,7 +310,8 @@ TEST(Comparison, OverlaysTheRuns) {
   EXPECT_NE(html.find("<td>model.width</td>"), std::string::npos);
   EXPECT_NE(html.find("<td>40</td>"), std::string::npos);
   EXPECT_EQ(html.find("median test sample"), std::string::npos);
-  for (const char* part : {"http://", "https://", "<script", "<link", "nan", "run-<b>"}) EXPECT_EQ(html.find(part), std::string::npos) << part;
+  for (const char* part : {"http://", "https://", "<script", "<link", "nan", "run-<b>"})
+    EXPECT_EQ(html.find(part), std::string::npos) << part;
 }
 
 TEST(Comparison, OfSeedsHasTheMeanInTheHeadline) {
@@ -321,7 +336,8 @@ TEST(Comparison, ShowsASampleOfEachRun) {
   content.set.coordinates = {{"x", "1"}, {"y", "1"}};
   content.set.output = {{"pressure", "1"}};
   const std::vector<float> xy{0, 0, 0, 1, 1, 0, 1, 1};
-  content.samples = {{0, {"median", 7, 0.01, xy, {}, {1, 1, 1, 2}, {1, 1, 1, 2.5f}}}, {1, {"median", 8, 0.02, xy, {}, {1, 1, 1, 4}, {1, 1, 1, 2}}}};
+  content.samples = {{0, {"median", 7, 0.01, xy, {}, {1, 1, 1, 2}, {1, 1, 1, 2.5f}}},
+                     {1, {"median", 8, 0.02, xy, {}, {1, 1, 1, 4}, {1, 1, 1, 2}}}};
   const auto count = [](const std::string& html, const std::string& part) {
     int found = 0;
     for (std::size_t at = html.find(part); at != std::string::npos; at = html.find(part, at + 1)) ++found;
@@ -345,7 +361,7 @@ TEST(RunList, RunsOnOneFileHaveOneSet) {
     write(scratch / fmt::format("b{}/metrics.csv", seed), kHeader);
   }
   const RunCollection found = collect_runs({scratch / ""});
-  EXPECT_EQ(found.runs[1].set, "darcy");    // as its file, darcy-0.h5, is called by the finished run
+  EXPECT_EQ(found.runs[1].set, "darcy");  // as its file, darcy-0.h5, is called by the finished run
   EXPECT_EQ(found.runs[2].set, "darcy-1");
 }
 

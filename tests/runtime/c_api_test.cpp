@@ -1,5 +1,3 @@
-#include "runtime/lano.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +7,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "runtime/lano.h"
 
 namespace {
 

@@ -1,4 +1,6 @@
 // Damaged and hostile model files: whatever the bytes, loading ends with one sentence or with a model that answers.
+#include "hostile.h"
+
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -7,7 +9,6 @@
 #include "core/atomic_file.h"
 #include "core/random.h"
 #include "core/threads.h"
-#include "hostile.h"
 #include "runtime/operator.h"
 #include "scratch.h"
 
@@ -17,7 +18,8 @@ namespace {
 using nlohmann::ordered_json;
 
 const std::string& good_bytes() {
-  static const std::string bytes = read_file(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors", "reading");
+  static const std::string bytes =
+      read_file(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors", "reading");
   return bytes;
 }
 
@@ -69,7 +71,8 @@ std::vector<Hostile> corpus() {
   const std::size_t start = 8 + header_length(good);
   const auto add = [&](std::string name, std::string bytes) { all.push_back({std::move(name), std::move(bytes)}); };
   // Cut at every structural boundary, and beside it.
-  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{9}, start / 2, start - 1, start, start + 1, good.size() - 1}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{9},
+                               start / 2, start - 1, start, start + 1, good.size() - 1}) {
     add("cut at " + std::to_string(at), good.substr(0, at));
   }
   const ordered_json entries = header();
@@ -81,8 +84,9 @@ std::vector<Hostile> corpus() {
   }
   add("one byte more", good + "x");
   // Lengths of the header.
-  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, start - 9, start - 7, good.size() - 8, good.size() - 7,
-                                     std::uint64_t{100'000'001}, std::uint64_t{1} << 63, std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint64_t length :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, start - 9, start - 7, good.size() - 8, good.size() - 7,
+        std::uint64_t{100'000'001}, std::uint64_t{1} << 63, std::numeric_limits<std::uint64_t>::max()}) {
     add("header of " + std::to_string(length), with_length(length));
   }
   // The header's text.
@@ -107,8 +111,11 @@ std::vector<Hostile> corpus() {
   add("fractional shape", shape({1.5, 16}));
   add("no shape", changed([&](ordered_json& h) { h[tensor].erase("shape"); }));
   add("no type", changed([&](ordered_json& h) { h[tensor].erase("dtype"); }));
-  for (const char* type : {"F64", "BF16", "F16", "I64", "U8", "", "F3200"}) add(std::string("type ") + type, changed([&](ordered_json& h) { h[tensor]["dtype"] = type; }));
-  const auto offsets = [&](ordered_json value) { return changed([&](ordered_json& h) { h[tensor]["data_offsets"] = value; }); };
+  for (const char* type : {"F64", "BF16", "F16", "I64", "U8", "", "F3200"})
+    add(std::string("type ") + type, changed([&](ordered_json& h) { h[tensor]["dtype"] = type; }));
+  const auto offsets = [&](ordered_json value) {
+    return changed([&](ordered_json& h) { h[tensor]["data_offsets"] = value; });
+  };
   add("offsets turned", offsets({64, 0}));
   add("offsets beyond the file", offsets({good.size(), good.size() + 64}));
   add("offsets that wrap", offsets({std::numeric_limits<std::uint64_t>::max() - 63, 0}));
@@ -133,14 +140,17 @@ std::vector<Hostile> corpus() {
     add(std::string("a list in ") + key, changed([&](ordered_json& h) { h["__metadata__"][key] = "[1]"; }));
   }
   const std::int64_t huge = std::int64_t{1} << 62;
-  for (const char* key : {"layers", "heads", "width", "agents", "ffn_ratio", "dims", "input_channels", "output_channels", "axes", "points"}) {
+  for (const char* key : {"layers", "heads", "width", "agents", "ffn_ratio", "dims", "input_channels",
+                          "output_channels", "axes", "points"}) {
     for (const std::int64_t value : {huge, std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 31}) {
-      add(std::string(key) + " " + std::to_string(value), meta("architecture", [&](ordered_json& a) { a[key] = value; }));
+      add(std::string(key) + " " + std::to_string(value),
+          meta("architecture", [&](ordered_json& a) { a[key] = value; }));
     }
   }
   add("mesh of another number of axes", meta("architecture", [](ordered_json& a) { a["mesh"] = {9, 9, 9}; }));
   add("huge mesh", meta("architecture", [&](ordered_json& a) { a["mesh"] = {huge, huge}; }));
-  add("deep JSON in mesh", meta("architecture", [](ordered_json& a) { a["mesh"] = ordered_json::parse(nested(1000)); }));
+  add("deep JSON in mesh",
+      meta("architecture", [](ordered_json& a) { a["mesh"] = ordered_json::parse(nested(1000)); }));
   // Text, not a tree: even writing such a tree down would use up the stack.
   for (const char* key : {"dims", "width", "mesh", "dwc"}) {
     add(std::string("deep JSON beside a wrong ") + key, changed([&](ordered_json& h) {
@@ -152,7 +162,8 @@ std::vector<Hostile> corpus() {
         }));
     add(std::string("deep JSON as ") + key, changed([&](ordered_json& h) {
           const std::string text = h["__metadata__"]["architecture"].get<std::string>();
-          h["__metadata__"]["architecture"] = text.substr(0, text.size() - 1) + ",\"" + key + "\":" + nested(200000) + "}";  // the last one counts
+          h["__metadata__"]["architecture"] =
+              text.substr(0, text.size() - 1) + ",\"" + key + "\":" + nested(200000) + "}";  // the last one counts
         }));
   }
   // Agents that no tensor counts: without biases and pooled, on a line of patches.
@@ -166,7 +177,8 @@ std::vector<Hostile> corpus() {
         continue;
       }
       if (item.key() != "__metadata__") {
-        const auto from = item.value()["data_offsets"][0].get<std::size_t>(), to = item.value()["data_offsets"][1].get<std::size_t>();
+        const auto from = item.value()["data_offsets"][0].get<std::size_t>(),
+                   to = item.value()["data_offsets"][1].get<std::size_t>();
         bytes += good.substr(start + from, to - from);
         item.value()["data_offsets"] = {at, at + to - from};
         at += to - from;
@@ -186,10 +198,10 @@ std::vector<Hostile> corpus() {
   add("another shape of the set", meta("set", [](ordered_json& s) { s["shape"] = {9, 3, 3, 1}; }));
   add("an empty tensor with huge axes", shape({0, std::int64_t{1} << 40, std::int64_t{1} << 40}));
   add("a large header", with_header("{\"a\":[" + [] {
-    std::string text;
-    for (int i = 0; i < 2'600'000; ++i) text += "[],";
-    return text;
-  }() + "[]]}"));
+        std::string text;
+        for (int i = 0; i < 2'600'000; ++i) text += "[],";
+        return text;
+      }() + "[]]}"));
   add("patches of zero", meta("architecture", [](ordered_json& a) { a["patches"] = {0, 9}; }));
   add("spacing of zero", meta("architecture", [](ordered_json& a) { a["spacing"] = {0.0, 0.0}; }));
   add("huge shape of the set", meta("set", [&](ordered_json& s) { s["shape"] = {huge, huge}; }));
@@ -209,7 +221,8 @@ void load_and_predict(const std::filesystem::path& path) {
   set_thread_count(1);
   const Operator op = Operator::load(path);
   const std::size_t points = op.coordinates().size() / static_cast<std::size_t>(op.set().dims());
-  if (points < 100000) op.predict({}, std::vector<float>(points * static_cast<std::size_t>(op.set().input_channels()), 3.0f));
+  if (points < 100000)
+    op.predict({}, std::vector<float>(points * static_cast<std::size_t>(op.set().input_channels()), 3.0f));
 }
 
 test::Verdict verdict_on(const std::string& bytes) {
@@ -242,7 +255,8 @@ TEST(HostileModels, RandomDamageNeverCrashes) {
   for (std::uint64_t trial = 0; trial < 300; ++trial) {
     RandomStream stream(7, Purpose::test, trial);
     std::string bytes = good;
-    for (std::uint64_t k = 0; k <= stream.below(4); ++k) bytes[stream.below(start)] = static_cast<char>(stream.below(256));
+    for (std::uint64_t k = 0; k <= stream.below(4); ++k)
+      bytes[stream.below(start)] = static_cast<char>(stream.below(256));
     const test::Verdict verdict = verdict_on(bytes);
     EXPECT_EQ(verdict.fault, "") << trial;
     refused += verdict.taken ? 0 : 1;

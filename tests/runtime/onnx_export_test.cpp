@@ -1,10 +1,9 @@
-// The bytes of an export, read back field by field with onnx.proto's numbers, and what export refuses. That the graph computes the
-// right thing is tests/onnx/compare.mjs's to say.
-#include "runtime/onnx/export.h"
-
+// The bytes of an export, read back field by field with onnx.proto's numbers, and what export refuses. That the graph
+// computes the right thing is tests/onnx/compare.mjs's to say.
 #include <cstring>
 #include <map>
 
+#include "runtime/onnx/export.h"
 #include "scratch.h"
 
 namespace lano {
@@ -39,7 +38,9 @@ Message read_message(const std::string& bytes) {
   return message;
 }
 
-std::string text(const Message& message, std::uint64_t field) { return message.count(field) == 1 ? message.find(field)->second : "not once"; }
+std::string text(const Message& message, std::uint64_t field) {
+  return message.count(field) == 1 ? message.find(field)->second : "not once";
+}
 
 ModelFile darcy() { return read_model_file(std::filesystem::path(LANO_TEST_FILES) / "model-v1.safetensors"); }
 
@@ -53,7 +54,8 @@ TEST(OnnxExport, TheFileHasItsPartsUnderOnnxNumbers) {
   EXPECT_EQ(text(model, 2), "lano");  // producer
   EXPECT_EQ(text(read_message(text(model, 8)), 2), "17");
   std::map<std::string, std::string> metadata;
-  for (auto [at, end] = model.equal_range(14); at != end; ++at) metadata[text(read_message(at->second), 1)] = text(read_message(at->second), 2);
+  for (auto [at, end] = model.equal_range(14); at != end; ++at)
+    metadata[text(read_message(at->second), 1)] = text(read_message(at->second), 2);
   EXPECT_EQ(metadata.at("name"), "darcy");
   EXPECT_EQ(metadata.at("input"), "coefficient");
   EXPECT_EQ(metadata.at("output"), "pressure");
@@ -83,7 +85,8 @@ TEST(OnnxExport, TheFileHasItsPartsUnderOnnxNumbers) {
       ASSERT_TRUE(known.contains(i->second)) << i->second << " of " << text(node, 3);
       ++known[i->second];
     }
-    for (auto [i, last] = node.equal_range(2); i != last; ++i) EXPECT_TRUE(known.emplace(i->second, 0).second) << i->second << " twice";
+    for (auto [i, last] = node.equal_range(2); i != last; ++i)
+      EXPECT_TRUE(known.emplace(i->second, 0).second) << i->second << " twice";
   }
   EXPECT_TRUE(known.contains("output"));
   for (const auto& [name, uses] : known) EXPECT_TRUE(uses > 0 || name == "output") << name << " is never used";
@@ -98,7 +101,8 @@ TEST(OnnxExport, WhatDoesNotFitIsRefused) {
   const ModelFile file = darcy();
   EXPECT_ERROR_WITH(onnx::export_model(file, {{9}, {}, 0}), "a mesh of 2 axes");
   EXPECT_ERROR_WITH(onnx::export_model(file, {{1 << 13, 1 << 13}, {}, 0}), "at most 2^24 points");
-  EXPECT_ERROR_WITH(onnx::export_model(file, {{std::int64_t{1} << 62, std::int64_t{1} << 62}, {}, 0}), "at most 2^24 points");
+  EXPECT_ERROR_WITH(onnx::export_model(file, {{std::int64_t{1} << 62, std::int64_t{1} << 62}, {}, 0}),
+                    "at most 2^24 points");
   EXPECT_ERROR_WITH(onnx::export_model(file, {{}, std::vector<float>(7), 0}), "162 coordinates");
   ModelFile other = file;
   other.architecture["name"] = "fno";

@@ -26,8 +26,9 @@ std::vector<double> step_of(const Shape& shape) {
 }
 
 Operator grid_operator(const LanoConfig& config, const Shape& shape) {
-  return Operator(test::random_model(config, test::set_of(Geometry::grid, shape, static_cast<std::int64_t>(shape.size()), 1, 2), step_of(shape),
-                                     std::vector<double>(shape.size(), 0.0)));
+  return Operator(test::random_model(config,
+                                     test::set_of(Geometry::grid, shape, static_cast<std::int64_t>(shape.size()), 1, 2),
+                                     step_of(shape), std::vector<double>(shape.size(), 0.0)));
 }
 
 Operator cloud_operator(const LanoConfig& config, std::int64_t points) {
@@ -55,7 +56,8 @@ double rms(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(sum / norm);
 }
 
-void expect_own_points(const Operator& op, const std::vector<float>& points, std::size_t dims, const Operator::Call& call = {}) {
+void expect_own_points(const Operator& op, const std::vector<float>& points, std::size_t dims,
+                       const Operator::Call& call = {}) {
   const std::vector<float> input = field(points, dims), all = op.predict(points, input, call);
   const Prepared prepared = op.prepare(points, input, call);
   EXPECT_LT(rms(prepared.decode(points, input, call.state), all), 1e-6);
@@ -63,7 +65,8 @@ void expect_own_points(const Operator& op, const std::vector<float>& points, std
   const std::size_t n = points.size() / dims, du = all.size() / n;
   for (const std::size_t i : {n - 1, n / 2, std::size_t{0}}) {
     const auto state = call.state.empty() ? call.state : call.state.subspan(i * du, du);
-    const std::vector<float> one = prepared.decode(std::span(points).subspan(i * dims, dims), std::span(input).subspan(i, 1), state);
+    const std::vector<float> one =
+        prepared.decode(std::span(points).subspan(i * dims, dims), std::span(input).subspan(i, 1), state);
     for (std::size_t c = 0; c < du; ++c) EXPECT_NEAR(one[c], all[i * du + c], 1e-5 * (1 + std::abs(all[i * du + c])));
   }
 }
@@ -115,7 +118,8 @@ TEST(Prepare, CarriesTimeAndState) {
   const Operator timed(test::random_model(config, set, step, origin));
   expect_own_points(timed, points, 2, call);
   call.time = 1;
-  EXPECT_GT(rms(timed.predict(points, input, call), timed.predict(points, input, {{}, 0.5, {}})), 1e-3);  // time matters in this model
+  EXPECT_GT(rms(timed.predict(points, input, call), timed.predict(points, input, {{}, 0.5, {}})),
+            1e-3);  // time matters in this model
   config.task = Task::autoregressive;
   const std::vector<float> state = test::uniform(108 * 2, 9);
   call.state = state;
@@ -127,7 +131,8 @@ TEST(Prepare, AnswersBetweenThePointsConvergeToTheFineGrid) {
   const Operator op = grid_operator(small(), {9, 9});
   Operator::Call fine;
   fine.mesh = {65, 65};
-  const std::vector<float> points = test::grid_points(fine.mesh), input = field(points, 2), truth = op.predict(points, input, fine);
+  const std::vector<float> points = test::grid_points(fine.mesh), input = field(points, 2),
+                           truth = op.predict(points, input, fine);
   double before = 1e9;
   for (const std::int64_t n : {9, 17, 33}) {
     Operator::Call call;
@@ -166,7 +171,8 @@ TEST(Prepare, RefusesWhereAPointHasNoPlace) {
   const std::vector<float> own = test::grid_points({12, 9});
   const Prepared prepared = grid.prepare(own, field(own, 2));
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{3, 0.5}, std::vector<float>{1}), "within the prepared grid");
-  EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{std::nanf(""), 0.5}, std::vector<float>{1}), "within the prepared grid");
+  EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{std::nanf(""), 0.5}, std::vector<float>{1}),
+                    "within the prepared grid");
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{0.5, 0.5}, std::vector<float>{1, 2}), "1 values of input");
   EXPECT_ERROR_WITH(prepared.decode({}, {}), "at least one point");
 }

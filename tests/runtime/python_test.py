@@ -1,4 +1,5 @@
-"""The Python module: shapes, exceptions, the interpreter lock. Usage: python_test.py MODEL (the 9x9 Darcy model of version 1)"""
+"""The Python module: shapes, exceptions, the interpreter lock.
+Usage: python_test.py MODEL (the 9x9 Darcy model of version 1)"""
 import sys
 import threading
 
@@ -23,7 +24,8 @@ a = np.where((i + 2 * j) % 3 == 0, 12.0, 3.0)  # float64: converted
 u = op.predict(input=a)
 assert u.shape == (9, 9, 1) and u.dtype == np.float32
 # The values this model gave on the day it was made (tests/train/trainer_test.cpp).
-for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181, (8, 2): 0.00108496973, (3, 7): 0.00860316306}.items():
+for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181,
+                      (8, 2): 0.00108496973, (3, 7): 0.00860316306}.items():
     assert abs(u[p, q, 0] - value) < 1e-7
 grid = op.coordinates.reshape(9, 9, 2)
 assert np.array_equal(op.predict(grid, a), u)

@@ -28,7 +28,8 @@ inline ChannelMap some_scaling(std::int64_t channels) {
 }
 
 // spacing, origin: of the uniform grid of training, else empty.
-inline ModelFile random_model(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {}, const std::vector<double>& origin = {}) {
+inline ModelFile random_model(const LanoConfig& config, const SetDescription& set,
+                              const std::vector<double>& spacing = {}, const std::vector<double>& origin = {}) {
   const LanoShape shape = lano_shape(config, set, spacing, origin);
   const kernels::NetworkShape n = kernels::network_shape(config, shape);
   ModelFile file;
@@ -38,7 +39,9 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
   std::uint64_t seed = 100;
   const auto add = [&](const std::string& name, Shape sizes, double centre = 0, double scale = 0) {
     const auto count = static_cast<std::size_t>(element_count(sizes));
-    Tensor tensor{sizes, uniform(count, ++seed, scale > 0 ? scale : 1.7 / std::sqrt(static_cast<double>(sizes.size() > 1 ? sizes[1] : 4)))};
+    Tensor tensor{sizes,
+                  uniform(count, ++seed,
+                          scale > 0 ? scale : 1.7 / std::sqrt(static_cast<double>(sizes.size() > 1 ? sizes[1] : 4)))};
     for (float& value : tensor.values) value += static_cast<float>(centre);
     file.weights.emplace(name, std::move(tensor));
   };
@@ -58,7 +61,8 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
     norm(block + "norm1");
     add(attention + "qkv.weight", {3 * n.width, n.width});
     if (config.dwc) add(attention + "dwc", {n.width, n.taps}, 0, 0.4);
-    for (int b = 1; config.bias != Bias::none && b <= 4; ++b) add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);
+    for (int b = 1; config.bias != Bias::none && b <= 4; ++b)
+      add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {n.agents, n.width}, 0, 1);
     linear(attention + "out", n.width, n.width);
     norm(block + "norm2");
@@ -95,7 +99,8 @@ inline std::vector<float> grid_points(const Shape& shape) {
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     std::vector<float> x(shape.size());
     std::int64_t rest = i;
-    for (std::size_t a = shape.size(); a-- > 0; rest /= shape[a]) x[a] = static_cast<float>(rest % shape[a]) / static_cast<float>(shape[a] - 1);
+    for (std::size_t a = shape.size(); a-- > 0; rest /= shape[a])
+      x[a] = static_cast<float>(rest % shape[a]) / static_cast<float>(shape[a] - 1);
     points.insert(points.end(), x.begin(), x.end());
   }
   return points;

@@ -1,4 +1,5 @@
-"""Model files by the published safetensors convention, read without lano: what Python's library demands of a file, and the values in it.
+"""Model files by the published safetensors convention, read without lano: what Python's library demands of a file,
+and the values in it.
 Usage: safetensors_convention.py LANO MODEL... (the first is the 9x9 Darcy model of version 1)"""
 import array
 import json
@@ -103,7 +104,8 @@ def main(lano, paths):
             library = "the Python library is not installed"
         else:
             theirs = safetensors.numpy.load_file(path)
-            assert set(theirs) == set(tensors) and all(theirs[name].ravel().tolist() == list(tensors[name]) for name in tensors)
+            assert set(theirs) == set(tensors)
+            assert all(theirs[name].ravel().tolist() == list(tensors[name]) for name in tensors)
             library = "the Python library reads the same"
     first = read(open(paths[0], "rb").read())[0]
     for point in range(81):  # middles of cells

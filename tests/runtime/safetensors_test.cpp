@@ -60,23 +60,38 @@ TEST(Safetensors, EveryTruncationIsRefused) {
 TEST(Safetensors, HostileHeadersAreRefused) {
   const auto with = [&](const std::string& entry) { return raw_file("{\"x\":" + entry + "}", four_floats()); };
   EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F16","shape":[8],"data_offsets":[0,16]})"), "r"), "type F32");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[3],"data_offsets":[0,16]})"), "r"), "matching its shape");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[16,0]})"), "r"), "inside the file");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[8,24]})"), "r"), "inside the file");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[-4],"data_offsets":[0,16]})"), "r"), "no negative axis");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]})"), "r"), "fits in memory");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[3],"data_offsets":[4,16]})"), "r"), "to start at byte 0");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[3],"data_offsets":[0,16]})"), "r"),
+                    "matching its shape");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[16,0]})"), "r"),
+                    "inside the file");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[8,24]})"), "r"),
+                    "inside the file");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[-4],"data_offsets":[0,16]})"), "r"),
+                    "no negative axis");
+  EXPECT_ERROR_WITH(
+      parse_safetensors(with(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,16]})"), "r"),
+      "fits in memory");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[3],"data_offsets":[4,16]})"), "r"),
+                    "to start at byte 0");
   EXPECT_ERROR_WITH(parse_safetensors(with(R"({"shape":[4],"data_offsets":[0,16]})"), "r"), "dtype");
   EXPECT_ERROR_WITH(parse_safetensors(with("7"), "r"), "tensor 'x'");
   EXPECT_ERROR_WITH(parse_safetensors(raw_file("[1]", ""), "r"), "a .safetensors file");
   EXPECT_ERROR_WITH(parse_safetensors(raw_file("{\"a\":", ""), "r"), "well-formed JSON in the header");
   // Numbers that are no integers, which the JSON library would convert all the same.
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[1e300],"data_offsets":[0,16]})"), "r"), "a whole number as shape of tensor 'x'");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4.0],"data_offsets":[0,16]})"), "r"), "a whole number as shape of tensor 'x'");
-  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[0,18446744073709551615]})"), "r"), "a whole number as data_offsets");
-  EXPECT_ERROR_WITH(parse_safetensors(raw_file("{\"a\":" + std::string(64, '[') + std::string(64, ']') + "}", ""), "r"), "at most 64 levels");
-  EXPECT_ERROR_WITH(parse_safetensors(raw_file(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]},"b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
-                                               four_floats()), "r"), "overlap");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[1e300],"data_offsets":[0,16]})"), "r"),
+                    "a whole number as shape of tensor 'x'");
+  EXPECT_ERROR_WITH(parse_safetensors(with(R"({"dtype":"F32","shape":[4.0],"data_offsets":[0,16]})"), "r"),
+                    "a whole number as shape of tensor 'x'");
+  EXPECT_ERROR_WITH(
+      parse_safetensors(with(R"({"dtype":"F32","shape":[4],"data_offsets":[0,18446744073709551615]})"), "r"),
+      "a whole number as data_offsets");
+  EXPECT_ERROR_WITH(parse_safetensors(raw_file("{\"a\":" + std::string(64, '[') + std::string(64, ']') + "}", ""), "r"),
+                    "at most 64 levels");
+  EXPECT_ERROR_WITH(parse_safetensors(raw_file(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]},)"
+                                               R"("b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                                               four_floats()),
+                                      "r"),
+                    "overlap");
 }
 
 }  // namespace

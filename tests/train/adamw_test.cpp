@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-
 #include "scratch.h"
 #include "train/schedule.h"
 
@@ -72,7 +71,9 @@ TEST(Schedule, StepFallsEverySoManyEpochs) {
   config.step_epochs = 3;
   config.step_factor = 0.1;
   for (std::int64_t i = 0; i < 50; ++i) {  // five steps an epoch: falls at steps 15, 30, 45
-    EXPECT_NEAR(schedule_value(config, i, 50, 5).learning_rate, 1e-3 * std::pow(0.1, static_cast<double>(i / 15)), 1e-18) << i;
+    EXPECT_NEAR(schedule_value(config, i, 50, 5).learning_rate, 1e-3 * std::pow(0.1, static_cast<double>(i / 15)),
+                1e-18)
+        << i;
   }
 }
 

@@ -108,7 +108,8 @@ TEST(CheckpointFolder, AStateOfAnotherBuildIsRefusedAndLeftAlone) {
   bytes.replace(bytes.find(now), now.size(), "\"format_version\":\"2\"");
   std::ofstream(path, std::ios::binary) << bytes;
   std::vector<std::string> said;
-  EXPECT_ERROR_WITH(folder.newest(said), "expected format version 3, found 2; finish the run with the lano that began it");
+  EXPECT_ERROR_WITH(folder.newest(said),
+                    "expected format version 3, found 2; finish the run with the lano that began it");
   EXPECT_EQ(read_file(path, "r"), bytes);
 }
 

@@ -1,5 +1,6 @@
 // The hand-written gradients of a LANO's training against finite differences in double of another implementation
-// (tests/naive_lano.h) with a loss of its own: every loss, roll-outs, time, dropout, packed clouds, any unit of the data.
+// (tests/naive_lano.h) with a loss of its own: every loss, roll-outs, time, dropout, packed clouds, any unit of the
+// data.
 #include "train/lano_trainable.h"
 
 #include <gtest/gtest.h>
@@ -42,9 +43,9 @@ struct Setting {
   std::string name;
   TrainConfig config;
   SetDescription set;
-  std::vector<std::int64_t> sizes;      // points of each sample
+  std::vector<std::int64_t> sizes;  // points of each sample
   std::vector<std::vector<double>> weights;
-  double unit = 1;                      // of the output
+  double unit = 1;  // of the output
 };
 
 void PrintTo(const Setting& s, std::ostream* out) { *out << s.name; }
@@ -57,7 +58,8 @@ std::vector<Setting> settings() {
   config.lano.agents = 4;
   const SetDescription grid = described(Geometry::grid, {5, 6}, 1, 2);
   std::vector<Setting> all;
-  const auto add = [&](const std::string& name, const SetDescription& set, std::vector<std::int64_t> sizes, auto change) {
+  const auto add = [&](const std::string& name, const SetDescription& set, std::vector<std::int64_t> sizes,
+                       auto change) {
     all.push_back({name, config, set, std::move(sizes), {}});
     change(all.back());
   };
@@ -92,15 +94,18 @@ std::vector<Setting> settings() {
     s.weights = {{1, 1}, {2, 2}, {0.5, 0.5}};
   });
   add("dropped", grid, {30, 30}, [](Setting& s) { s.config.lano.dropout = 0.3; });
-  add("dropped_clouds", described(Geometry::points, {12}, 1, 1), {12, 5}, [](Setting& s) { s.config.lano.dropout = 0.5; });
+  add("dropped_clouds", described(Geometry::points, {12}, 1, 1), {12, 5},
+      [](Setting& s) { s.config.lano.dropout = 0.5; });
   add("dropped_and_rolled_out", timed, {30}, [](Setting& s) {
     s.config.lano.task = Task::autoregressive;
     s.config.rollout = 2;
     s.config.lano.dropout = 0.2;
   });
   for (const double unit : {1e-37, 1e-25, 1e25, 1e37}) {
-    add(unit < 1 ? (unit < 1e-30 ? "smallest_unit" : "small_unit") : unit > 1e30 ? "largest_unit" : "large_unit", grid,
-        {30, 30}, [&](Setting& s) {
+    add(unit < 1      ? (unit < 1e-30 ? "smallest_unit" : "small_unit")
+        : unit > 1e30 ? "largest_unit"
+                      : "large_unit",
+        grid, {30, 30}, [&](Setting& s) {
           s.unit = unit;
           s.config.loss.gradient_weight = 0.1;
         });
@@ -179,7 +184,8 @@ class Taught {
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t ch = 0; ch < du; ++ch) {
             const double root = c.loss.channel_weights.empty() ? 1 : std::sqrt(c.loss.channel_weights[ch]);
-            error[n][ch] = root * (state[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] - truth[n][ch]);
+            error[n][ch] =
+                root * (state[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] - truth[n][ch]);
             truth[n][ch] *= root;
           }
         }
@@ -205,7 +211,9 @@ class Taught {
     for (std::size_t n = 0; n < points; ++n) {
       for (std::size_t c = 0; c < du; ++c) {
         const double value = lesson.truth[frame][(first + n) * du + c];
-        rows[n][c] = normalised ? static_cast<float>((value - objective.output.shift()[c]) / objective.output.scale()[c]) : value;
+        rows[n][c] = normalised
+                         ? static_cast<float>((value - objective.output.shift()[c]) / objective.output.scale()[c])
+                         : value;
       }
     }
     return rows;
@@ -264,7 +272,8 @@ class Taught {
 };
 
 class LanoTrainables : public testing::TestWithParam<Setting> {};
-INSTANTIATE_TEST_SUITE_P(All, LanoTrainables, testing::ValuesIn(settings()), [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, LanoTrainables, testing::ValuesIn(settings()),
+                         [](const auto& each) { return each.param.name; });
 
 TEST_P(LanoTrainables, LearnsAlongFiniteDifferencesInDouble) {
   Taught t(GetParam());
@@ -277,7 +286,8 @@ TEST_P(LanoTrainables, LearnsAlongFiniteDifferencesInDouble) {
   size = std::sqrt(size);
   ASSERT_GT(size, 0);
   ASSERT_TRUE(std::isfinite(size));
-  // Along a random direction of each tensor; in double the quotient is good to eight digits, the float gradient to four.
+  // Along a random direction of each tensor; in double the quotient is good to eight digits, the float gradient to
+  // four.
   std::size_t at = 0;
   std::uint64_t next = 0;
   for (const auto& [name, sizes] : t.lano->layout()) {
@@ -299,7 +309,8 @@ TEST_P(LanoTrainables, LearnsAlongFiniteDifferencesInDouble) {
       return t.loss(network);
     };
     constexpr double kStep = 1e-4;
-    const double quotient = (8 * (value_at(kStep) - value_at(-kStep)) - (value_at(2 * kStep) - value_at(-2 * kStep))) / (12 * kStep);
+    const double quotient =
+        (8 * (value_at(kStep) - value_at(-kStep)) - (value_at(2 * kStep) - value_at(-2 * kStep))) / (12 * kStep);
     tensor = kept;
     EXPECT_NEAR(slope, quotient, 2e-4 * std::abs(quotient) + 2e-5 * size) << name;
     at += kept.size();
@@ -370,7 +381,8 @@ TEST(LanoTrainable, ThreadsDoNotChangeABit) {
 
 TEST(Dropout, DropsItsShareAndKeepsTheMean) {
   const kernels::Dropout dropout{0.3, 5, 2, 0, 0};
-  const kernels::DropoutMask mask(dropout, 1, 0, kernels::Branch::attention), other(dropout, 1, 0, kernels::Branch::feed_forward);
+  const kernels::DropoutMask mask(dropout, 1, 0, kernels::Branch::attention),
+      other(dropout, 1, 0, kernels::Branch::feed_forward);
   constexpr std::int64_t kPoints = 2000, kWidth = 30;
   std::vector<float> row(kWidth), twin(kWidth);
   double sum = 0, zeros = 0, same = 0;

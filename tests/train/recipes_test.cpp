@@ -22,7 +22,8 @@ TEST(Recipes, EveryModelHasOneForEveryBenchmarkAndPreset) {
     for (const std::string& benchmark : kBenchmarks) {
       for (const std::string& preset : kPresets) {
         const std::string what = fmt::format("{} {} {}", model.name, benchmark, preset);
-        TrainConfig config = read_recipe_files(recipe_files(LANO_CONFIGS, benchmark, std::string(model.name), preset), {});
+        TrainConfig config =
+            read_recipe_files(recipe_files(LANO_CONFIGS, benchmark, std::string(model.name), preset), {});
         EXPECT_EQ(config.model, model.name) << what;
         EXPECT_EQ(config.lano.task, benchmark == "plasticity" ? Task::time_conditional : Task::steady) << what;
         config.data = "set.h5";
@@ -44,7 +45,8 @@ TEST(Recipes, TheDocsNameEveryKeyOfTheBaselines) {
     const std::string line = docs.substr(row, docs.find('\n', row) - row);
     if (line.find("spectral operators") != std::string::npos) continue;
     for (const ModelInfo& model : model_catalogue()) {
-      EXPECT_TRUE(!reads_key(model, key.name) || line.find(model.name) != std::string::npos) << key.name << " is read by " << model.name;
+      EXPECT_TRUE(!reads_key(model, key.name) || line.find(model.name) != std::string::npos)
+          << key.name << " is read by " << model.name;
     }
   }
 }
@@ -75,7 +77,7 @@ TEST(Recipes, EveryFileSaysOnlyWhatItsModelReads) {
 
 TEST(Recipes, LaterFilesAndOverridesWin) {
   const TrainConfig lsm = read_recipe_files(recipe_files(LANO_CONFIGS, "darcy", "lsm", "paper"), {"train.epochs=7"});
-  EXPECT_EQ(lsm.lano.width, 64);    // of paper-darcy.toml, over 32 of its paper.toml, over 128 of the benchmark
+  EXPECT_EQ(lsm.lano.width, 64);  // of paper-darcy.toml, over 32 of its paper.toml, over 128 of the benchmark
   EXPECT_EQ(lsm.batch, 20);
   EXPECT_EQ(lsm.epochs, 7);
   EXPECT_EQ(lsm.lano.layers, 8);

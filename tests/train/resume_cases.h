@@ -20,12 +20,14 @@ struct ResumeOutcome {
   bool killed, finished;
 };
 
-inline ResumeOutcome start(const std::filesystem::path& config, const std::filesystem::path& run, const std::string& how) {
+inline ResumeOutcome start(const std::filesystem::path& config, const std::filesystem::path& run,
+                           const std::string& how) {
   // The shell replaces itself, so the status is the training's own.
-  const std::string command = fmt::format("OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive exec '{}' '{}' '{}' {} >/dev/null", LANO_RESUME_VICTIM, config.string(),
-                                          run.string(), how);
+  const std::string command = fmt::format("OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive exec '{}' '{}' '{}' {} >/dev/null",
+                                          LANO_RESUME_VICTIM, config.string(), run.string(), how);
   const int status = std::system(command.c_str());
-  return {(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) || (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL),
+  return {(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+              (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL),
           WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
@@ -59,12 +61,15 @@ TEST_P(KilledAtRandom, EndsWithTheSameBytes) {
   for (int kill = 0, starts = 0; kill < kills; ++starts) {
     ASSERT_LT(starts, 3 * kills);
     // Half of them after a number of steps, half at any moment: in a step, in a write, in validation.
-    const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6)) : fmt::format("microseconds {}", 1 + stream.below(20000));
+    const std::string how = kill % 2 == 0 ? fmt::format("step {}", 1 + stream.below(6))
+                                          : fmt::format("microseconds {}", 1 + stream.below(20000));
     const ResumeOutcome outcome = start(scratch / "parts.toml", scratch / "parts", how);
     ASSERT_TRUE(outcome.killed || outcome.finished) << how << ": failed";
     if (outcome.killed) ++kill;
-    if (outcome.finished) {  // on a quick machine the kills come too late: the same bytes, and once more from the beginning
-      EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
+    if (outcome.finished) {  // on a quick machine the kills come too late: the same bytes, and once more from the
+                             // beginning
+      EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"),
+                read_file(scratch / "parts/model.safetensors", "r"));
       std::filesystem::remove_all(scratch / "parts");
     }
   }

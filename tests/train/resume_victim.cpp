@@ -1,5 +1,5 @@
-// A training that kills itself with SIGKILL, for resume_test: resume_victim CONFIG RUN (step K | microseconds T | whole)
-// after K steps of this start, or T microseconds after its first step, wherever it then is.
+// A training that kills itself with SIGKILL, for resume_test: resume_victim CONFIG RUN (step K | microseconds T |
+// whole) after K steps of this start, or T microseconds after its first step, wherever it then is.
 #include <sys/time.h>
 #include <unistd.h>
 

@@ -106,7 +106,8 @@ TEST(Seeds, AnInterruptedGroupGoesOnWhereItWas) {
   EXPECT_TRUE(run_seeds(config, planned_seeds(folder), folder, true).finished());
   EXPECT_EQ(read_file(folder / "seeds.json", "r"), read_file(scratch / "whole/seeds.json", "r"));
   EXPECT_EQ(std::filesystem::last_write_time(folder / "seed-0/model.safetensors"), kept);
-  EXPECT_EQ(read_file(folder / "seed-1/model.safetensors", "r"), read_file(scratch / "whole/seed-1/model.safetensors", "r"));
+  EXPECT_EQ(read_file(folder / "seed-1/model.safetensors", "r"),
+            read_file(scratch / "whole/seed-1/model.safetensors", "r"));
   std::ifstream events(folder / "seed-1/events.jsonl");
   std::vector<std::int64_t> started_at;
   for (std::string line; std::getline(events, line);) {

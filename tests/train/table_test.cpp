@@ -1,4 +1,5 @@
-// The table's bookkeeping, with a shell script in the place of the training program: what is kept, what is tried again, what a crash costs.
+// The table's bookkeeping, with a shell script in the place of the training program: what is kept, what is tried again,
+// what a crash costs.
 #include "train/table.h"
 
 #include <fmt/format.h>
@@ -37,7 +38,8 @@ TEST(Budget, FewEpochsShareTheSamples) {
     const TrainConfig fixed = fit_to_budget(config, pace, 120);
     ASSERT_GT(fixed.epoch_samples, 0);
     ASSERT_LE(fixed.epoch_samples, 1000);
-    const double planned = static_cast<double>(fixed.epochs) * (2 + step * static_cast<double>(fixed.epoch_samples) / 4);
+    const double planned =
+        static_cast<double>(fixed.epochs) * (2 + step * static_cast<double>(fixed.epoch_samples) / 4);
     EXPECT_LE(planned, 114) << step;
     EXPECT_GT(planned, 114 - static_cast<double>(fixed.epochs) * step) << step;  // no step more would fit
   }
@@ -87,13 +89,20 @@ while [ $# -gt 0 ]; do
 done
 model=$(sed -n 's/^name = "\(.*\)"/\1/p' "$config")
 echo "$model ${run##*/}" >> "$LANO_TEST_LOG"
-if [ "$model" = factformer ]; then echo '{"state":"refused","sentence":"a grid expected","peak_bytes":1}' > "$result"; exit 2; fi
-if [ -n "$measure" ]; then echo '{"state":"measured","step_seconds":0.5,"validation_seconds":1,"items":40,"peak_bytes":1}' > "$result"; exit 0; fi
+say() { echo "$1" > "$result"; }
+if [ "$model" = factformer ]; then say '{"state":"refused","sentence":"a grid expected","peak_bytes":1}'; exit 2; fi
+if [ -n "$measure" ]; then
+  say '{"state":"measured","step_seconds":0.5,"validation_seconds":1,"items":40,"peak_bytes":1}'
+  exit 0
+fi
 if [ "$model" = fno ]; then kill -9 $$; fi
-if [ "$model" = gnot ]; then echo '{"state":"diverged","sentence":"NaN in step 3","peak_bytes":5}' > "$result"; exit 1; fi
+if [ "$model" = gnot ]; then say '{"state":"diverged","sentence":"NaN in step 3","peak_bytes":5}'; exit 1; fi
 mkdir -p "$run"
-echo '{"parameters":7,"epochs":4,"best_epoch":3,"validation_l2":0.2,"training_seconds":8,"test":{"relative_l2":{"mean":0.25}}}' > "$run/evaluation.json"
-echo '{"state":"finished","peak_bytes":1000}' > "$result"
+cat > "$run/evaluation.json" <<'END'
+{"parameters":7,"epochs":4,"best_epoch":3,"validation_l2":0.2,"training_seconds":8,
+ "test":{"relative_l2":{"mean":0.25}}}
+END
+say '{"state":"finished","peak_bytes":1000}'
 )sh";
   fs::permissions(path, fs::perms::owner_all);
 }
@@ -132,7 +141,8 @@ class TableRun : public ::testing::Test {
 
 TEST_F(TableRun, ACrashOrARefusalIsOneCellAndTheTableGoesOn) {
   run({"fno", "factformer", "gnot", "transolver"});
-  EXPECT_EQ(calls(), (std::vector<std::string>{"fno warm-up", "fno seed-0", "factformer warm-up", "gnot warm-up", "gnot seed-0", "transolver warm-up", "transolver seed-0"}));
+  EXPECT_EQ(calls(), (std::vector<std::string>{"fno warm-up", "fno seed-0", "factformer warm-up", "gnot warm-up",
+                                               "gnot seed-0", "transolver warm-up", "transolver seed-0"}));
   const std::vector<Pair> pairs = read_table(out());
   ASSERT_EQ(pairs.size(), 4u);
   std::map<std::string, Pair> by_name;
@@ -195,12 +205,14 @@ TEST_F(TableRun, AnotherSetOrNumberOfThreadsIsRefused) {
   EXPECT_EQ(begun.threads, thread_count());  // --threads 0
   EXPECT_EQ(begun.set, fmt::format("{:016x}", DatasetReader(scratch_ / "darcy.h5").hash()));
   plan_.threads = thread_count() + 1;
-  EXPECT_ERROR_WITH(run({"lano", "transolver"}), fmt::format("expected --threads {}, with which transolver on darcy was trained", thread_count()));
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}),
+                    fmt::format("expected --threads {}, with which transolver on darcy was trained", thread_count()));
   plan_.threads = thread_count();
   run({"transolver"});
   EXPECT_TRUE(calls().empty());
   test::darcy(scratch_, 5, 1);  // under the same name
-  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "expected the darcy set that transolver was trained on, found another");
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}),
+                    "expected the darcy set that transolver was trained on, found another");
   EXPECT_TRUE(calls().empty());
   EXPECT_FALSE(fs::exists(pair_folder(out(), "darcy", "lano")));
 }

@@ -12,12 +12,11 @@
 #include "core/interrupt.h"
 #include "core/random.h"
 #include "data/generation.h"
-#include "pde/burgers_problem.h"
-#include "scratch.h"
-#include "train/tiny_runs.h"
-#include "train/ablation.h"
 #include "evaluate/evaluation.h"
 #include "evaluate/loaded_model.h"
+#include "pde/burgers_problem.h"
+#include "scratch.h"
+#include "train/ablation.h"
 #include "train/run_folder.h"
 #include "train/tiny_runs.h"
 
@@ -79,7 +78,8 @@ TEST(Trainer, TheNormaliserSeesOnlyTheTrainingSplit) {
   const DatasetReader reader(path);
   const Samples samples = reader.read(reader.indices(Split::train));
   ChannelStatistics statistics(1);
-  for (std::int64_t s = 0; s < samples.count; ++s) statistics.add(std::span(samples.output).subspan(static_cast<std::size_t>(s) * 121, 121));
+  for (std::int64_t s = 0; s < samples.count; ++s)
+    statistics.add(std::span(samples.output).subspan(static_cast<std::size_t>(s) * 121, 121));
   const ModelFile model = read_model_file(scratch / "run/model.safetensors");
   EXPECT_EQ(model.normaliser.output.shift(), statistics.map().shift());
   EXPECT_EQ(model.normaliser.output.scale(), statistics.map().scale());
@@ -275,11 +275,13 @@ TEST(Trainer, AccumulatedBatchesMakeTheStepOfTheLargeBatch) {
   config.batch = 1;
   config.accumulate = 4;
   train(config, scratch / "parts");
-  const auto large = read_model_file(scratch / "large/model.safetensors"), parts = read_model_file(scratch / "parts/model.safetensors");
+  const auto large = read_model_file(scratch / "large/model.safetensors"),
+             parts = read_model_file(scratch / "parts/model.safetensors");
   double difference = 0, size = 0;
   for (const auto& [name, tensor] : large.weights) {
     for (std::size_t i = 0; i < tensor.values.size(); ++i) {
-      difference = std::max(difference, static_cast<double>(std::abs(tensor.values[i] - parts.weights.at(name).values[i])));
+      difference =
+          std::max(difference, static_cast<double>(std::abs(tensor.values[i] - parts.weights.at(name).values[i])));
       size = std::max(size, static_cast<double>(std::abs(tensor.values[i])));
     }
   }
@@ -357,7 +359,8 @@ TEST(Trainer, OneModelServesManyAgents) {
   const Samples samples = reader.read(reader.indices(Split::test));
   for (const std::int64_t agents : {4, 25}) {
     trained.predictor->use_agents(agents);
-    EXPECT_LT(summarise(evaluate(*trained.predictor, reader.description(), samples).relative_l2).mean, 1.3 * mixed) << agents;
+    EXPECT_LT(summarise(evaluate(*trained.predictor, reader.description(), samples).relative_l2).mean, 1.3 * mixed)
+        << agents;
   }
   config.agents_range = {4, 1e9};
   EXPECT_ERROR_WITH(train(config, scratch / "many"), "at most 2^24");
@@ -372,7 +375,8 @@ TEST(Trainer, WithSymmetriesFewSamplesAreHarderToMemorise) {
   const auto gap = [&](const char* run) {  // what the test split costs beyond the training loss
     const double test = train(config, scratch / run).test_l2;
     EXPECT_LT(test, 0.25);
-    return test / read_checkpoint(CheckpointFolder(scratch / run / "checkpoint").files().back()).history.back().train_loss;
+    return test /
+           read_checkpoint(CheckpointFolder(scratch / run / "checkpoint").files().back()).history.back().train_loss;
   };
   const double plain = gap("plain");
   config.augment = Augment::rotations;
@@ -394,7 +398,9 @@ TEST(Trainer, TwoRunsInOneFolderAreRefused) {
   config.epochs = 1;
   TrainOptions options;
   std::string second;
-  options.after_step = [&](std::int64_t) { second = test::error_of([&] { train(config, scratch / "run", resumed()); }); };
+  options.after_step = [&](std::int64_t) {
+    second = test::error_of([&] { train(config, scratch / "run", resumed()); });
+  };
   train(config, scratch / "run", options);
   EXPECT_NE(second.find("a folder no other process works in"), std::string::npos) << second;
   EXPECT_NE(second.find(std::to_string(::getpid())), std::string::npos) << second;
@@ -559,8 +565,9 @@ std::filesystem::path burgers(const test::Scratch& scratch) {
   config.stride = 2;
   config.frames = 5;
   const BurgersProblem problem(config);
-  generate_dataset(path, problem.describe(), make_splits(16, 3, 0.25), problem.coordinates(),
-                   [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
+  generate_dataset(
+      path, problem.describe(), make_splits(16, 3, 0.25), problem.coordinates(),
+      [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem.make(i, attempt, to); });
   return path;
 }
 
@@ -668,8 +675,8 @@ TEST(Ablation, WritesTheTableAndKeepsFinishedRuns) {
   EXPECT_LT(rows[2].parameters, rows[1].parameters);  // without DWC
   EXPECT_NE(rows[0].test_l2[0], rows[0].test_l2[1]);  // seeds differ
   const std::string table = read_file(scratch / "table/ablation.md", "r");
-  for (const char* name : {"| reference |", "| without bias |", "| without DWC |", "| without bias and DWC |", "| latent agents |",
-                           "| sum bias |", "| sequence pooling |"}) {
+  for (const char* name : {"| reference |", "| without bias |", "| without DWC |", "| without bias and DWC |",
+                           "| latent agents |", "| sum bias |", "| sequence pooling |"}) {
     EXPECT_NE(table.find(name), std::string::npos) << name;
   }
   const auto model = scratch / "table/reference-0/model.safetensors";

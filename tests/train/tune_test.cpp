@@ -89,7 +89,8 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
   EXPECT_TRUE(result.finished);
   ASSERT_EQ(result.trials.size(), 5u);
   const std::vector<std::size_t> rungs_done{3, 2, 1, 1, 1};  // 5 trials, ceil(1.7) = 2, ceil(0.68) = 1
-  const std::vector<TrialState> states{TrialState::best, TrialState::dropped, TrialState::dropped, TrialState::dropped, TrialState::dropped};
+  const std::vector<TrialState> states{TrialState::best, TrialState::dropped, TrialState::dropped, TrialState::dropped,
+                                       TrialState::dropped};
   std::set<std::int64_t> numbers;
   for (std::size_t i = 0; i < 5; ++i) {
     const TuneTrial& trial = result.trials[i];
@@ -112,7 +113,8 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
   // Who went on was better than who did not, in the rung that decided.
   EXPECT_LT(result.trials[0].validation_l2[1], result.trials[1].validation_l2[1]);
   for (std::size_t i = 2; i < 5; ++i) {
-    EXPECT_LT(std::max(result.trials[0].validation_l2[0], result.trials[1].validation_l2[0]), result.trials[i].validation_l2[0]);
+    EXPECT_LT(std::max(result.trials[0].validation_l2[0], result.trials[1].validation_l2[0]),
+              result.trials[i].validation_l2[0]);
   }
   TrainConfig best;
   Schema schema;
@@ -123,11 +125,13 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
   EXPECT_EQ(best.lano.width, std::get<std::int64_t>(result.trials[0].values[1]));
   EXPECT_EQ(best.data, plan.base.data);
   const std::string table = read_file(folder / "tune.md", "r");
-  EXPECT_NE(table.find("| rung 0: 1 epoch | rung 1: 3 epochs | rung 2: 9 epochs | state |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| rung 0: 1 epoch | rung 1: 3 epochs | rung 2: 9 epochs | state |"), std::string::npos)
+      << table;
   EXPECT_EQ(read_file(folder / "tune.csv", "r"), tune_csv(plan, result.trials));
-  EXPECT_TRUE(tune_csv(plan, result.trials).starts_with(
-      "trial,schedule.learning_rate,model.width,validation_l2_rung_0,validation_l2_rung_1,validation_l2_rung_2,state,redraws,error\n" +
-      std::to_string(result.trials[0].number) + ","));
+  EXPECT_TRUE(tune_csv(plan, result.trials)
+                  .starts_with("trial,schedule.learning_rate,model.width,validation_l2_rung_0,validation_l2_rung_1,"
+                               "validation_l2_rung_2,state,redraws,error\n" +
+                               std::to_string(result.trials[0].number) + ","));
   EXPECT_NE(tune_csv(plan, result.trials).find(",best,0,\n"), std::string::npos);
 }
 

@@ -11,7 +11,8 @@ namespace {
 double drawn(const VariedKey& key, std::uint64_t i) {
   RandomStream stream(5, Purpose::test, i);
   const ConfigValue value = draw(key, stream);
-  return std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
+  return std::holds_alternative<double>(value) ? std::get<double>(value)
+                                               : static_cast<double>(std::get<std::int64_t>(value));
 }
 
 TEST(Vary, ReadsRangesAndLists) {
@@ -26,7 +27,8 @@ TEST(Vary, ReadsRangesAndLists) {
   EXPECT_FALSE(heads.logarithmic);
   const VariedKey width = parse_vary("model.width=32, 64,128");
   EXPECT_EQ(width.choices, (std::vector<ConfigValue>{std::int64_t{32}, std::int64_t{64}, std::int64_t{128}}));
-  EXPECT_EQ(parse_vary("model.bias=outer,none").choices, (std::vector<ConfigValue>{std::string("outer"), std::string("none")}));
+  EXPECT_EQ(parse_vary("model.bias=outer,none").choices,
+            (std::vector<ConfigValue>{std::string("outer"), std::string("none")}));
   EXPECT_EQ(parse_vary("model.dwc=true,false").choices, (std::vector<ConfigValue>{true, false}));
   EXPECT_EQ(parse_vary("train.clip=.5..1").low, 0.5);
   EXPECT_EQ(parse_vary("train.clip=0,1e-1").choices, (std::vector<ConfigValue>{0.0, 0.1}));
@@ -47,7 +49,8 @@ TEST(Vary, MistakesAreNamed) {
   EXPECT_ERROR_WITH(parse_vary("train.clip=0..inf"), "a number at each end");
   EXPECT_ERROR_WITH(parse_vary("model.heads=1.5..8"), "a whole number at each end");
   EXPECT_ERROR_WITH(parse_vary("model.bias=outer..sum"), "a list a,b,c for model.bias");
-  EXPECT_ERROR_WITH(parse_vary("model.bias=outer,summ"), "one of \"outer\" \"sum\" \"none\" for model.bias, found 'summ'");
+  EXPECT_ERROR_WITH(parse_vary("model.bias=outer,summ"),
+                    "one of \"outer\" \"sum\" \"none\" for model.bias, found 'summ'");
   EXPECT_ERROR_WITH(parse_vary("model.dwc=true,maybe"), "true or false for model.dwc");
   EXPECT_ERROR_WITH(parse_vary("model.width=32,"), "a whole number for model.width, found ''");
   EXPECT_ERROR_WITH(parse_vary("model.width=32,6.5"), "found '6.5'");
@@ -64,7 +67,8 @@ TEST(Vary, WholeRangesReachBothEnds) {
     ASSERT_EQ(seen.size(), 4u) << text;
     EXPECT_EQ(seen.begin()->first, 2);
     EXPECT_EQ(seen.rbegin()->first, 5);
-    // Uniform: 500 of each. With :log P(k) = log((k+1)/k) / log 3: 738 twos, 332 fives. The deviation of a count is below 22.
+    // Uniform: 500 of each. With :log P(k) = log((k+1)/k) / log 3: 738 twos, 332 fives. The deviation of a count is
+    // below 22.
     const bool log = std::string(text).ends_with("log");
     EXPECT_NEAR(seen[2], log ? 738 : 500, 90) << text;
     EXPECT_NEAR(seen[5], log ? 332 : 500, 90) << text;
@@ -83,14 +87,14 @@ TEST(Vary, HalfOfALogarithmicRangeLiesBelowItsGeometricMean) {
     log_below += a < 1e-3;
     uniform_below += b < 1e-3;
   }
-  EXPECT_NEAR(log_below, 1000, 90);      // deviation of the count: 22
-  EXPECT_NEAR(uniform_below, 182, 60);   // 9 of 99 parts; deviation 13
+  EXPECT_NEAR(log_below, 1000, 90);     // deviation of the count: 22
+  EXPECT_NEAR(uniform_below, 182, 60);  // 9 of 99 parts; deviation 13
 }
 
 // A table shows values with few digits, and they are the values used; a narrow range keeps its thousand steps.
 TEST(Vary, DrawsAreShortButNotTooFew) {
-  for (const char* text : {"schedule.learning_rate=1e-4..1e-2:log", "optimiser.beta2=0.9..0.999", "optimiser.beta2=0.99990..0.99999",
-                           "optimiser.beta2=0.99990..0.99999:log"}) {
+  for (const char* text : {"schedule.learning_rate=1e-4..1e-2:log", "optimiser.beta2=0.9..0.999",
+                           "optimiser.beta2=0.99990..0.99999", "optimiser.beta2=0.99990..0.99999:log"}) {
     const VariedKey key = parse_vary(text);
     std::set<double> different;
     for (std::uint64_t i = 0; i < 300; ++i) {

@@ -1,7 +1,7 @@
 // The equations of docs/model.md, op by op, on rows of B N points:
 //   f = W2 gelu(W1 [x, a] + c1) + c2 + p,   f += Attn(LN f),   f += W4 gelu(W3 LN f + c3) + c4,   u = W LN f + b
-// Linear maps keep the weights of the model file, name and shape ([out, in], Gemm with transB). The graph stores the N x M
-// probabilities of one block at a time, as every op-by-op engine does; liblano does not.
+// Linear maps keep the weights of the model file, name and shape ([out, in], Gemm with transB). The graph stores the N
+// x M probabilities of one block at a time, as every op-by-op engine does; liblano does not.
 #include "runtime/onnx/export.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kDoing = "exporting a model";
 constexpr std::int64_t kMostPoints = std::int64_t{1} << 24;
-constexpr std::int64_t kFloat = static_cast<std::int64_t>(Type::float32), kDouble = static_cast<std::int64_t>(Type::float64);
+constexpr std::int64_t kFloat = static_cast<std::int64_t>(Type::float32),
+                       kDouble = static_cast<std::int64_t>(Type::float64);
 
 std::string listed(const std::vector<FieldInfo>& fields) {
   std::string out;
@@ -49,7 +50,8 @@ Place other_grid(const LanoShape& shape, const std::vector<double>& box, const S
   }
   for (std::size_t a = 0; a < mesh.size(); ++a) {
     const double low = known ? before[a] : 0, margins = low + (known ? behind[a] : 0);
-    const double steps = static_cast<double>(shape.mesh[a] - 1) + margins, wanted = static_cast<double>(mesh[a] - 1) + margins;
+    const double steps = static_cast<double>(shape.mesh[a] - 1) + margins,
+                 wanted = static_cast<double>(mesh[a] - 1) + margins;
     if (steps > 0 && wanted > 0) place.spacing[a] = shape.spacing[a] * steps / wanted;
     place.origin[a] = shape.origin[a] + low * (place.spacing[a] - shape.spacing[a]);
   }
@@ -68,7 +70,8 @@ Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOp
     points = extent > 0 && extent <= kMostPoints ? std::min(points * extent, kMostPoints + 1) : kMostPoints + 1;
   }
   if (static_cast<std::int64_t>(place.mesh.size()) != shape.axes || points > kMostPoints) {
-    const std::string wanted = fmt::format("a mesh of {} axes and at most 2^24 points, like {}", shape.axes, shape_text(shape.mesh));
+    const std::string wanted =
+        fmt::format("a mesh of {} axes and at most 2^24 points, like {}", shape.axes, shape_text(shape.mesh));
     fail_usage(kDoing, wanted, shape_text(place.mesh));
   }
   if (!options.coordinates.empty()) {
@@ -90,7 +93,11 @@ Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOp
 class Export {
  public:
   Export(const ModelFile& file, const LanoParts& parts, const Place& place, std::int64_t agents)
-      : file_(file), config_(parts.config), shape_(parts.shape), weights_(parts.weights), place_(place),
+      : file_(file),
+        config_(parts.config),
+        shape_(parts.shape),
+        weights_(parts.weights),
+        place_(place),
         patches_(patches_for(parts.config, parts.shape, agents == 0 ? parts.config.agents : agents)) {}
 
   Exported run() {
@@ -100,7 +107,8 @@ class Export {
     Value order;
     g_.scope("order");
     if (!shape_.order_box.empty()) {
-      order = hilbert_order(g_, coordinates, shape_.dims, fields, file_.set.input_channels(), shape_.order_box, points.count());
+      order = hilbert_order(g_, coordinates, shape_.dims, fields, file_.set.input_channels(), shape_.order_box,
+                            points.count());
     }
     Value f = encoder(features(coordinates, fields, state, order));
     if (config_.task == Task::time_conditional) f = with_time(f, points);
@@ -130,7 +138,8 @@ class Export {
 
   static std::string described(const std::string& name, const std::vector<Axis>& axes) {
     std::string text;
-    for (const Axis& axis : axes) text += (text.empty() ? "" : ", ") + (axis.name.empty() ? std::to_string(axis.extent) : axis.name);
+    for (const Axis& axis : axes)
+      text += (text.empty() ? "" : ", ") + (axis.name.empty() ? std::to_string(axis.extent) : axis.name);
     return fmt::format("{} [{}]", name, text);
   }
 
@@ -152,7 +161,8 @@ class Export {
     return cast(op("Add", scaled, g_.doubles({map.channels()}, map.shift())), kFloat);
   }
 
-  Value linear(const Value& x, const std::string& name, const float* weight, const float* bias, std::int64_t out, std::int64_t in) {
+  Value linear(const Value& x, const std::string& name, const float* weight, const float* bias, std::int64_t out,
+               std::int64_t in) {
     std::vector<Value> inputs{x, g_.weights(name + ".weight", {out, in}, {weight, static_cast<std::size_t>(out * in)})};
     if (bias != nullptr) inputs.push_back(vector(name + ".bias", bias, out));
     return g_.node("Gemm", inputs, {{"transB", std::int64_t{1}}});
@@ -164,7 +174,8 @@ class Export {
   }
 
   Value norm(const Value& x, const std::string& name, const float* gain, const float* shift) {
-    return g_.node("LayerNormalization", {x, vector(name + ".weight", gain, config_.width), vector(name + ".bias", shift, config_.width)},
+    return g_.node("LayerNormalization",
+                   {x, vector(name + ".weight", gain, config_.width), vector(name + ".bias", shift, config_.width)},
                    {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5f}});
   }
 
@@ -173,7 +184,8 @@ class Export {
     const std::vector<float> nodes = reference_nodes(shape_);
     const Value grid = g_.floats({static_cast<std::int64_t>(nodes.size()) / shape_.dims, shape_.dims}, nodes);
     const Value apart = op("Sub", g_.node("Unsqueeze", {coordinates, g_.list({2})}), grid);
-    return g_.node("Sqrt", {g_.node("ReduceSum", {op("Mul", apart, apart), g_.list({3})}, {{"keepdims", std::int64_t{0}}})});
+    return g_.node("Sqrt",
+                   {g_.node("ReduceSum", {op("Mul", apart, apart), g_.list({3})}, {{"keepdims", std::int64_t{0}}})});
   }
 
   // [B N, position + da + state], in the model's order.
@@ -185,7 +197,8 @@ class Export {
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
     if (!state.empty()) parts.push_back(encoded(in_order(state), file_.normaliser.output));
     const Value all = parts.size() == 1 ? parts[0] : g_.node("Concat", parts, {{"axis", std::int64_t{2}}});
-    return g_.node("Reshape", {all, g_.list({-1, position_width(config_.position, shape_.dims) + shape_.input_channels})});
+    return g_.node("Reshape",
+                   {all, g_.list({-1, position_width(config_.position, shape_.dims) + shape_.input_channels})});
   }
 
   Value encoder(const Value& features) {
@@ -193,7 +206,8 @@ class Export {
     const kernels::Weights& w = weights_.network;
     const std::int64_t c = config_.width, in = position_width(config_.position, shape_.dims) + shape_.input_channels;
     const Value hidden = gelu(linear(features, "encoder1", w.encoder1, w.encoder1_bias, 2 * c, in));
-    return op("Add", linear(hidden, "encoder2", w.encoder2, w.encoder2_bias, c, 2 * c), vector("placeholder", w.placeholder, c));
+    return op("Add", linear(hidden, "encoder2", w.encoder2, w.encoder2_bias, c, 2 * c),
+              vector("placeholder", w.placeholder, c));
   }
 
   // Sines and cosines of the steps since the first output time, through two layers, added to all points of a sample.
@@ -203,40 +217,51 @@ class Export {
     const Value time = g_.input("time", Type::float32, {{0, "B"}}, "the physical time asked for");
     const std::int64_t c = config_.width, half = std::max<std::int64_t>(1, c / 2), waves = std::min(c, 2 * half);
     std::vector<double> frequency;
-    for (std::int64_t k = 0; k < half; ++k) frequency.push_back(std::exp(-std::log(10000.0) * static_cast<double>(k) / static_cast<double>(half)));
-    const Value steps = op("Div", op("Sub", cast(time, kDouble), g_.number(shape_.time_origin)), g_.number(shape_.time_step));
+    for (std::int64_t k = 0; k < half; ++k)
+      frequency.push_back(std::exp(-std::log(10000.0) * static_cast<double>(k) / static_cast<double>(half)));
+    const Value steps =
+        op("Div", op("Sub", cast(time, kDouble), g_.number(shape_.time_origin)), g_.number(shape_.time_step));
     const Value angle = op("Mul", g_.node("Unsqueeze", {steps, g_.list({1})}), g_.doubles({half}, frequency));
     Value wave = g_.node("Sin", {angle});
     if (waves > half) wave = g_.node("Concat", {wave, g_.node("Cos", {angle})}, {{"axis", std::int64_t{1}}});
     wave = cast(wave, kFloat);
     if (waves < c) wave = g_.node("Pad", {wave, g_.list({0, 0, 0, c - waves})});  // an odd width: the last wave is zero
     const Value hidden = linear(wave, "time1", weights_.time.first, weights_.time.first_bias, c, c);
-    const Value embedding = linear(op("Mul", hidden, g_.node("Sigmoid", {hidden})), "time2", weights_.time.second, weights_.time.second_bias, c, c);
+    const Value embedding = linear(op("Mul", hidden, g_.node("Sigmoid", {hidden})), "time2", weights_.time.second,
+                                   weights_.time.second_bias, c, c);
     const Value sum = op("Add", points.shaped(f, {c}), g_.node("Unsqueeze", {embedding, g_.list({1})}));
     return g_.node("Reshape", {sum, g_.list({-1, c})});
   }
 
   // [B, rows, C] or [B N, C] seen as [B, rows, H, D] -> [B, H, rows, D], or [B, H, D, rows].
   Value heads(const Value& split, bool transposed = false) {
-    return g_.node("Transpose", {split}, {{"perm", transposed ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3}}});
+    return g_.node(
+        "Transpose", {split},
+        {{"perm", transposed ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3}}});
   }
 
-  // b1 (x) up(b2) [M, N] and up(b3) (x) b4 [N, M], or the rows that are left of a sum; empty without bias. b1 and b3 of a sum are constant
-  // along their softmax and change nothing.
-  std::pair<Value, Value> biases(const std::string& name, const kernels::BlockTensors<const float*>& w, Points& points) {
+  // b1 (x) up(b2) [M, N] and up(b3) (x) b4 [N, M], or the rows that are left of a sum; empty without bias. b1 and b3 of
+  // a sum are constant along their softmax and change nothing.
+  std::pair<Value, Value> biases(const std::string& name, const kernels::BlockTensors<const float*>& w,
+                                 Points& points) {
     if (config_.bias == Bias::none) return {};
     const auto row = [&](const Value& x) { return g_.node("Unsqueeze", {x, g_.list({0})}); };
     const auto column = [&](const Value& x) { return g_.node("Unsqueeze", {x, g_.list({1})}); };
-    const Value b2 = row(points.at_points(name + "bias2", w.bias2)), b4 = row(points.at_agents(name + "bias4", w.bias4));
+    const Value b2 = row(points.at_points(name + "bias2", w.bias2)),
+                b4 = row(points.at_agents(name + "bias4", w.bias4));
     if (config_.bias == Bias::sum) return {b2, b4};
-    const Value b1 = column(points.at_agents(name + "bias1", w.bias1)), b3 = column(points.at_points(name + "bias3", w.bias3));
+    const Value b1 = column(points.at_agents(name + "bias1", w.bias1)),
+                b3 = column(points.at_points(name + "bias3", w.bias3));
     return {op("Mul", b1, b2), op("Mul", b3, b4)};
   }
 
-  Value attention(const Value& x, const std::string& name, const kernels::BlockTensors<const float*>& w, Points& points) {
+  Value attention(const Value& x, const std::string& name, const kernels::BlockTensors<const float*>& w,
+                  Points& points) {
     const std::int64_t c = config_.width, h = config_.heads, d = c / h, m = points.agents();
-    const std::vector<Value> qkv = g_.nodes("Split", 3, {linear(x, name + "qkv", w.qkv, nullptr, 3 * c, c)}, {{"axis", std::int64_t{1}}});
-    const Value q = heads(points.shaped(qkv[0], {h, d})), k = heads(points.shaped(qkv[1], {h, d}), true), v = heads(points.shaped(qkv[2], {h, d}));
+    const std::vector<Value> qkv =
+        g_.nodes("Split", 3, {linear(x, name + "qkv", w.qkv, nullptr, 3 * c, c)}, {{"axis", std::int64_t{1}}});
+    const Value q = heads(points.shaped(qkv[0], {h, d})), k = heads(points.shaped(qkv[1], {h, d}), true),
+                v = heads(points.shaped(qkv[2], {h, d}));
     Value tokens;  // the agents, [B or 1, M, C]
     if (config_.agent_tokens == Agents::latent) {
       tokens = g_.weights(name + "latent", {1, m, c}, {w.latent, static_cast<std::size_t>(m * c)});
@@ -249,8 +274,8 @@ class Export {
     const auto softmax = [&](const Value& logits, const Value& bias) {
       return g_.node("Softmax", {bias.empty() ? logits : op("Add", logits, bias)}, {{"axis", std::int64_t{-1}}});
     };
-    const Value y = op("MatMul", softmax(op("MatMul", heads(split), k), bias1), v);         // aggregation, [B, H, M, D]
-    const Value o = op("MatMul", softmax(op("MatMul", q, heads(split, true)), bias2), y);   // broadcast, [B, H, N, D]
+    const Value y = op("MatMul", softmax(op("MatMul", heads(split), k), bias1), v);        // aggregation, [B, H, M, D]
+    const Value o = op("MatMul", softmax(op("MatMul", q, heads(split, true)), bias2), y);  // broadcast, [B, H, N, D]
     Value merged = g_.node("Reshape", {heads(o), g_.list({-1, c})});
     if (config_.dwc) merged = op("Add", merged, points.stencil(qkv[2], name + "dwc", w.dwc));
     return linear(merged, name + "out", w.out, w.out_bias, c, c);
@@ -261,9 +286,11 @@ class Export {
     const std::string name = fmt::format("blocks.{}.", l);
     const std::int64_t c = config_.width, wide = config_.ffn_ratio * c;
     g_.scope(name + "attention");
-    const Value attended = op("Add", f, attention(norm(f, name + "norm1", w.norm1_gain, w.norm1_shift), name + "attention.", w, points));
+    const Value attended =
+        op("Add", f, attention(norm(f, name + "norm1", w.norm1_gain, w.norm1_shift), name + "attention.", w, points));
     g_.scope(name + "ffn");
-    const Value hidden = gelu(linear(norm(attended, name + "norm2", w.norm2_gain, w.norm2_shift), name + "ffn1", w.ffn1, w.ffn1_bias, wide, c));
+    const Value hidden = gelu(linear(norm(attended, name + "norm2", w.norm2_gain, w.norm2_shift), name + "ffn1", w.ffn1,
+                                     w.ffn1_bias, wide, c));
     return op("Add", attended, linear(hidden, name + "ffn2", w.ffn2, w.ffn2_bias, c, wide));
   }
 
@@ -279,9 +306,11 @@ class Export {
   std::string about() const {
     std::string text = "A Linear Attention Neural Operator. Values are physical on both sides. ";
     if (place_.mesh.empty()) {
-      return text + "Clouds of any number of points, " + (shape_.order_box.empty() ? "in the order they were trained in." : "in any order.");
+      return text + "Clouds of any number of points, " +
+             (shape_.order_box.empty() ? "in the order they were trained in." : "in any order.");
     }
-    return text + fmt::format("Points of a {} of {} points, last axis fastest.", geometry_name(file_.set.geometry), shape_text(place_.mesh));
+    return text + fmt::format("Points of a {} of {} points, last axis fastest.", geometry_name(file_.set.geometry),
+                              shape_text(place_.mesh));
   }
 
   std::map<std::string, std::string> metadata() const {

@@ -1,6 +1,7 @@
-// The wire format of protocol buffers, as far as ONNX needs it: a message is a row of fields, each a key (number << 3 | kind) and a
-// varint (kind 0), four bytes (kind 5) or a length and bytes (kind 2); a message in a message is bytes. Field numbers are those of
-// onnx.proto (docs/decisions/003-onnx-by-hand.md). Numbers of tensors are raw and little-endian, as in safetensors.
+// The wire format of protocol buffers, as far as ONNX needs it: a message is a row of fields, each a key (number << 3 |
+// kind) and a varint (kind 0), four bytes (kind 5) or a length and bytes (kind 2); a message in a message is bytes.
+// Field numbers are those of onnx.proto (docs/decisions/003-onnx-by-hand.md). Numbers of tensors are raw and
+// little-endian, as in safetensors.
 #include "runtime/onnx/graph.h"
 
 #include <fmt/format.h>
@@ -80,7 +81,8 @@ Value Graph::input(const std::string& name, Type type, const std::vector<Axis>& 
   return name;
 }
 
-void Graph::output(const std::string& name, Type type, const std::vector<Axis>& axes, const std::string& about, const Value& from) {
+void Graph::output(const std::string& name, Type type, const std::vector<Axis>& axes, const std::string& about,
+                   const Value& from) {
   std::string node;
   bytes_of(node, 1, from);
   bytes_of(node, 2, name);
@@ -108,9 +110,15 @@ Value Graph::constant(std::string name, const Shape& shape, Type type, std::stri
 Value Graph::weights(const std::string& name, const Shape& shape, std::span<const float> values) {
   return constant(name, shape, Type::float32, raw(values));
 }
-Value Graph::floats(const Shape& shape, std::span<const float> values) { return constant({}, shape, Type::float32, raw(values)); }
-Value Graph::doubles(const Shape& shape, std::span<const double> values) { return constant({}, shape, Type::float64, raw(values)); }
-Value Graph::ints(const Shape& shape, std::span<const std::int64_t> values) { return constant({}, shape, Type::int64, raw(values)); }
+Value Graph::floats(const Shape& shape, std::span<const float> values) {
+  return constant({}, shape, Type::float32, raw(values));
+}
+Value Graph::doubles(const Shape& shape, std::span<const double> values) {
+  return constant({}, shape, Type::float64, raw(values));
+}
+Value Graph::ints(const Shape& shape, std::span<const std::int64_t> values) {
+  return constant({}, shape, Type::int64, raw(values));
+}
 
 std::vector<Value> Graph::nodes(const std::string& op, std::size_t outputs, const std::vector<Value>& inputs,
                                 const std::vector<Attribute>& attributes) {
@@ -131,10 +139,12 @@ Value Graph::node(const std::string& op, const std::vector<Value>& inputs, const
   return nodes(op, 1, inputs, attributes).front();
 }
 
-std::string Graph::bytes(const std::string& name, const std::string& about, const std::map<std::string, std::string>& metadata) const {
+std::string Graph::bytes(const std::string& name, const std::string& about,
+                         const std::map<std::string, std::string>& metadata) const {
   const std::size_t size = nodes_.size() + initializers_.size() + inputs_.size() + outputs_.size();
   if (size > std::numeric_limits<std::int32_t>::max() - (std::size_t{1} << 20)) {
-    fail("writing ONNX", "a graph below the two gigabytes of its format", fmt::format("{} MB", size >> 20), "export a smaller mesh, or use liblano");
+    fail("writing ONNX", "a graph below the two gigabytes of its format", fmt::format("{} MB", size >> 20),
+         "export a smaller mesh, or use liblano");
   }
   std::string graph = nodes_;
   bytes_of(graph, 2, name);

@@ -1,5 +1,6 @@
-// An ONNX graph being written: inputs, constants, nodes, outputs, and its bytes. Stands between the export of a model and the
-// file; knows the format (opset 17, IR version 8) and nothing of operators. Values are named by what made them; every name is unique.
+// An ONNX graph being written: inputs, constants, nodes, outputs, and its bytes. Stands between the export of a model
+// and the file; knows the format (opset 17, IR version 8) and nothing of operators. Values are named by what made them;
+// every name is unique.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,17 @@ class Graph {
  public:
   Value input(const std::string& name, Type type, const std::vector<Axis>& axes, const std::string& about);
   // `from` leaves the graph as `name`.
-  void output(const std::string& name, Type type, const std::vector<Axis>& axes, const std::string& about, const Value& from);
+  void output(const std::string& name, Type type, const std::vector<Axis>& axes, const std::string& about,
+              const Value& from);
 
   // Weights under their own name; small numbers under a name of their content, each once.
   Value weights(const std::string& name, const Shape& shape, std::span<const float> values);
   Value floats(const Shape& shape, std::span<const float> values);
   Value doubles(const Shape& shape, std::span<const double> values);
   Value ints(const Shape& shape, std::span<const std::int64_t> values);
-  Value list(const std::vector<std::int64_t>& values) { return ints({static_cast<std::int64_t>(values.size())}, values); }
+  Value list(const std::vector<std::int64_t>& values) {
+    return ints({static_cast<std::int64_t>(values.size())}, values);
+  }
   Value number(float value) { return floats({}, {&value, 1}); }
   Value number(double value) { return doubles({}, {&value, 1}); }
   Value number(std::int64_t value) { return ints({}, {&value, 1}); }
@@ -49,7 +53,8 @@ class Graph {
   void scope(std::string name) { scope_ = std::move(name); }  // opens the names of the nodes to come
 
   // The file. Fails where it would pass the two gigabytes of its format.
-  std::string bytes(const std::string& name, const std::string& about, const std::map<std::string, std::string>& metadata) const;
+  std::string bytes(const std::string& name, const std::string& about,
+                    const std::map<std::string, std::string>& metadata) const;
 
  private:
   Value constant(std::string name, const Shape& shape, Type type, std::string raw);

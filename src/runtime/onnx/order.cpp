@@ -1,9 +1,11 @@
-// Skilling's transform (core/hilbert.cpp) without bit operations, which ONNX has for unsigned numbers or later opsets only. With
-// low(x) = x mod level, flipping the bits below a level is x + (level - 1) - 2 low(x), and exchanging them between two axes trades low(x) for
-// low(y). The Gray code is a running sum over the axes modulo 2, its correction a running sum over the bits from the top.
+// Skilling's transform (core/hilbert.cpp) without bit operations, which ONNX has for unsigned numbers or later opsets
+// only. With low(x) = x mod level, flipping the bits below a level is x + (level - 1) - 2 low(x), and exchanging them
+// between two axes trades low(x) for low(y). The Gray code is a running sum over the axes modulo 2, its correction a
+// running sum over the bits from the top.
 //
-// Sorting: TopK of all values takes equal ones by their index, so it is a stable sort, and sorting by the least key first and by the curve
-// last gives the order by curve, coordinates, input. 0 and -0 count as equal here. O(N log N) a key; some 20 nodes a level and axis.
+// Sorting: TopK of all values takes equal ones by their index, so it is a stable sort, and sorting by the least key
+// first and by the curve last gives the order by curve, coordinates, input. 0 and -0 count as equal here. O(N log N) a
+// key; some 20 nodes a level and axis.
 #include "runtime/onnx/order.h"
 
 #include <utility>
@@ -28,7 +30,8 @@ std::vector<Value> cells_of(Graph& g, const Value& coordinates, std::int64_t dim
   const Value place = g.node("Clip", {g.node("Mul", {share, g.doubles({dims}, cells)}), g.number(0.0), last});
   const Value cell = g.node("Cast", {place}, {{"to", static_cast<std::int64_t>(Type::int64)}});
   std::vector<Value> axes;
-  for (std::int64_t a = 0; a < dims; ++a) axes.push_back(g.node("Gather", {cell, g.number(a)}, {{"axis", std::int64_t{2}}}));
+  for (std::int64_t a = 0; a < dims; ++a)
+    axes.push_back(g.node("Gather", {cell, g.number(a)}, {{"axis", std::int64_t{2}}}));
   return axes;
 }
 
@@ -62,7 +65,8 @@ Value keys_of(Graph& g, const std::vector<Value>& x) {
   std::vector<std::int64_t> levels, weights;
   for (std::int64_t bit = kBits - 1; bit >= 0; --bit) levels.push_back(std::int64_t{1} << bit);
   for (std::int64_t a = 0; a < dims; ++a) {
-    for (std::int64_t bit = kBits - 1; bit >= 0; --bit) weights.push_back(std::int64_t{1} << (bit * dims + dims - 1 - a));
+    for (std::int64_t bit = kBits - 1; bit >= 0; --bit)
+      weights.push_back(std::int64_t{1} << (bit * dims + dims - 1 - a));
   }
   const Value two = g.number(std::int64_t{2});
   const Value bits = g.node("Mod", {g.node("Div", {axes, g.list(levels)}), two});  // [B, N, dims, bits]
@@ -70,7 +74,8 @@ Value keys_of(Graph& g, const std::vector<Value>& x) {
   const Value last = g.node("Gather", {gray, g.list({dims - 1})}, {{"axis", std::int64_t{2}}});
   const Value flip = g.node("CumSum", {last, g.number(std::int64_t{3})}, {{"exclusive", std::int64_t{1}}});
   const Value index = g.node("Mod", {g.node("Add", {gray, flip}), two});
-  return g.node("ReduceSum", {g.node("Mul", {index, g.ints({dims, kBits}, weights)}), g.list({2, 3})}, {{"keepdims", std::int64_t{0}}});
+  return g.node("ReduceSum", {g.node("Mul", {index, g.ints({dims, kBits}, weights)}), g.list({2, 3})},
+                {{"keepdims", std::int64_t{0}}});
 }
 
 // The order that sorts keys [B, N]; equal ones stay as they are.
@@ -81,13 +86,14 @@ Value sorting_order(Graph& g, const Value& keys, const Value& points) {
 
 }  // namespace
 
-Value hilbert_order(Graph& g, const Value& coordinates, std::int64_t dims, const Value& input, std::int64_t channels, const std::vector<double>& box,
-                    const Value& points) {
+Value hilbert_order(Graph& g, const Value& coordinates, std::int64_t dims, const Value& input, std::int64_t channels,
+                    const std::vector<double>& box, const Value& points) {
   std::vector<Value> cells = cells_of(g, coordinates, dims, box);
   undo_excess_work(g, cells);
   std::vector<Value> keys;  // least first
   const auto columns = [&](const Value& of, std::int64_t count) {
-    for (std::int64_t c = count - 1; c >= 0; --c) keys.push_back(g.node("Gather", {of, g.number(c)}, {{"axis", std::int64_t{2}}}));
+    for (std::int64_t c = count - 1; c >= 0; --c)
+      keys.push_back(g.node("Gather", {of, g.number(c)}, {{"axis", std::int64_t{2}}}));
   };
   columns(input, channels);
   columns(coordinates, dims);

@@ -1,6 +1,7 @@
-// Pooling and interpolation are products with small matrices, axis by axis on a patch grid (2 N C m1 operations: a hundredth of a block),
-// with one [M, N] matrix along an order. The stencil is a depthwise convolution; on a mesh other than the trained one its edges fade and its
-// taps spread as docs/model.md says, and along the order of a cloud, where the spread depends on N, each tap is two gathers.
+// Pooling and interpolation are products with small matrices, axis by axis on a patch grid (2 N C m1 operations: a
+// hundredth of a block), with one [M, N] matrix along an order. The stencil is a depthwise convolution; on a mesh other
+// than the trained one its edges fade and its taps spread as docs/model.md says, and along the order of a cloud, where
+// the spread depends on N, each tap is two gathers.
 #include "runtime/onnx/points.h"
 
 #include <algorithm>
@@ -11,14 +12,18 @@
 namespace lano::onnx {
 namespace {
 
-constexpr std::int64_t kFloat = static_cast<std::int64_t>(Type::float32), kDouble = static_cast<std::int64_t>(Type::float64),
+constexpr std::int64_t kFloat = static_cast<std::int64_t>(Type::float32),
+                       kDouble = static_cast<std::int64_t>(Type::float64),
                        kInt = static_cast<std::int64_t>(Type::int64);
 
 Value cast(Graph& g, const Value& x, std::int64_t type) { return g.node("Cast", {x}, {{"to", type}}); }
-Value reshape(Graph& g, const Value& x, const std::vector<std::int64_t>& shape) { return g.node("Reshape", {x, g.list(shape)}); }
+Value reshape(Graph& g, const Value& x, const std::vector<std::int64_t>& shape) {
+  return g.node("Reshape", {x, g.list(shape)});
+}
 
 // matrix [to, from] along the middle axis of x seen as [-1, from, behind].
-Value along_axis(Graph& g, const Value& x, const std::vector<float>& matrix, std::int64_t to, std::int64_t from, std::int64_t behind) {
+Value along_axis(Graph& g, const Value& x, const std::vector<float>& matrix, std::int64_t to, std::int64_t from,
+                 std::int64_t behind) {
   return g.node("MatMul", {g.floats({to, from}, matrix), reshape(g, x, {-1, from, behind})});
 }
 
@@ -40,60 +45,75 @@ std::vector<float> matrix_of(const std::vector<kernels::PatchRange>& patches, st
   std::vector<float> matrix(patches.size() * static_cast<std::size_t>(points));
   for (std::size_t i = 0; i < patches.size(); ++i) {
     for (std::int64_t p = patches[i].begin; p < patches[i].end; ++p) {
-      matrix[i * static_cast<std::size_t>(points) + static_cast<std::size_t>(p)] = 1.0f / static_cast<float>(patches[i].end - patches[i].begin);
+      matrix[i * static_cast<std::size_t>(points) + static_cast<std::size_t>(p)] =
+          1.0f / static_cast<float>(patches[i].end - patches[i].begin);
     }
   }
   return matrix;
 }
 
 bool reaches_whole_points(const std::vector<AxisLayout>& axes) {
-  const auto whole = [](const AxisLayout& axis) { return axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3; };
+  const auto whole = [](const AxisLayout& axis) {
+    return axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  };
   return std::all_of(axes.begin(), axes.end(), whole);
 }
 
 std::int64_t side_of(const AxisLayout& axis) { return static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3)); }
 
-// Three taps along `axis` of a filter [channels, extents...] become 2 side + 1: taps between points are shared linearly by the two beside.
-std::vector<double> spread(const std::vector<double>& filter, std::vector<std::int64_t>& extents, std::size_t axis, double reach, std::int64_t side) {
+// Three taps along `axis` of a filter [channels, extents...] become 2 side + 1: taps between points are shared linearly
+// by the two beside.
+std::vector<double> spread(const std::vector<double>& filter, std::vector<std::int64_t>& extents, std::size_t axis,
+                           double reach, std::int64_t side) {
   std::int64_t before = static_cast<std::int64_t>(filter.size()), behind = 1;
   for (std::size_t a = axis; a < extents.size(); ++a) before /= extents[a];
   for (std::size_t a = axis + 1; a < extents.size(); ++a) behind *= extents[a];
   extents[axis] = 2 * side + 1;
   std::vector<double> wide(static_cast<std::size_t>(before * extents[axis] * behind));
   for (std::int64_t tap = 0; tap < 3; ++tap) {
-    const double place = std::clamp(static_cast<double>(side) + static_cast<double>(tap - 1) * reach, 0.0, static_cast<double>(2 * side));
+    const double place = std::clamp(static_cast<double>(side) + static_cast<double>(tap - 1) * reach, 0.0,
+                                    static_cast<double>(2 * side));
     const auto low = static_cast<std::int64_t>(std::floor(place + 1e-9));
     const double share = std::max(0.0, place - static_cast<double>(low));
     for (std::int64_t k = 0; k < (share > 0 ? 2 : 1); ++k) {
       for (std::int64_t i = 0; i < before * behind; ++i) {
         const std::int64_t b = i / behind, c = i % behind;
         const double weight = filter[static_cast<std::size_t>((b * 3 + tap) * behind + c)];
-        wide[static_cast<std::size_t>((b * extents[axis] + low + k) * behind + c)] += (k == 0 ? 1 - share : share) * weight;
+        wide[static_cast<std::size_t>((b * extents[axis] + low + k) * behind + c)] +=
+            (k == 0 ? 1 - share : share) * weight;
       }
     }
   }
   return wide;
 }
 
-// An axis of another mesh with `side` ghost points at both ends, which repeat the end points; all fade to zero over one trained step outside.
-Value with_ghosts(Graph& g, const Value& image, std::size_t dim, std::size_t dims, const AxisLayout& axis, std::int64_t points, std::int64_t side) {
+// An axis of another mesh with `side` ghost points at both ends, which repeat the end points; all fade to zero over one
+// trained step outside.
+Value with_ghosts(Graph& g, const Value& image, std::size_t dim, std::size_t dims, const AxisLayout& axis,
+                  std::int64_t points, std::int64_t side) {
   std::vector<std::int64_t> from;
   std::vector<float> weights;
   for (std::int64_t i = -side; i < points + side; ++i) {
     const double place = axis.place(static_cast<double>(i));
     from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
-    weights.push_back(static_cast<float>(std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0)));
+    weights.push_back(static_cast<float>(std::clamp(place + 1, 0.0, 1.0) *
+                                         std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0)));
   }
   Shape along(dims - dim, 1);
   along[0] = points + 2 * side;
-  return g.node("Mul", {g.node("Gather", {image, g.list(from)}, {{"axis", static_cast<std::int64_t>(dim)}}), g.floats(along, weights)});
+  return g.node("Mul", {g.node("Gather", {image, g.list(from)}, {{"axis", static_cast<std::int64_t>(dim)}}),
+                        g.floats(along, weights)});
 }
 
 }  // namespace
 
-Points::Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, const Shape& mesh, const std::vector<double>& spacing,
-               const std::vector<double>& origin, const std::vector<std::int64_t>& patches, const Value& coordinates)
-    : g_(graph), config_(config), shape_(shape), trained_(shape.patches.empty() ? std::vector<std::int64_t>{config.agents} : shape.patches) {
+Points::Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, const Shape& mesh,
+               const std::vector<double>& spacing, const std::vector<double>& origin,
+               const std::vector<std::int64_t>& patches, const Value& coordinates)
+    : g_(graph),
+      config_(config),
+      shape_(shape),
+      trained_(shape.patches.empty() ? std::vector<std::int64_t>{config.agents} : shape.patches) {
   // Of a cloud only what does not depend on N is read from the geometry: one point will do.
   const std::int64_t points = mesh.empty() ? 1 : element_count(mesh);
   layout_ = lano_layout(config, shape, points, mesh, spacing, origin, {});
@@ -101,7 +121,8 @@ Points::Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, c
   for (std::size_t a = 0; pools_on_mesh() && a < mesh.size(); ++a) {
     const std::int64_t most = std::max(trained_[a], patches[a]);
     if (mesh[a] > (std::int64_t{1} << 28) / most) {
-      fail("exporting a model", "axes of at most 2^28 points times patches", shape_text(mesh), "use model.pool = sequence");
+      fail("exporting a model", "axes of at most 2^28 points times patches", shape_text(mesh),
+           "use model.pool = sequence");
     }
   }
   if (!mesh.empty()) return;
@@ -124,7 +145,9 @@ Value Points::shaped(const Value& x, const std::vector<std::int64_t>& tail) {
   if (shape.empty()) {
     std::vector<std::int64_t> whole{-1, geometry_.points};
     whole.insert(whole.end(), tail.begin(), tail.end());
-    shape = batch_and_count_.empty() ? g_.list(whole) : g_.node("Concat", {batch_and_count_, g_.list(tail)}, {{"axis", std::int64_t{0}}});
+    shape = batch_and_count_.empty()
+                ? g_.list(whole)
+                : g_.node("Concat", {batch_and_count_, g_.list(tail)}, {{"axis", std::int64_t{0}}});
   }
   return g_.node("Reshape", {x, shape});
 }
@@ -136,10 +159,12 @@ Value Points::pool_of_order() {
   for (std::int64_t i = 0; i <= this->agents(); ++i) agents.push_back(i);
   const std::span<const std::int64_t> all(agents);
   const Value m = g_.number(this->agents());
-  const Value begin = g_.node("Div", {g_.node("Mul", {g_.ints({this->agents(), 1}, all.first(all.size() - 1)), count()}), m});
+  const Value begin =
+      g_.node("Div", {g_.node("Mul", {g_.ints({this->agents(), 1}, all.first(all.size() - 1)), count()}), m});
   const Value ends = g_.node("Mul", {g_.ints({this->agents(), 1}, all.last(all.size() - 1)), count()});
   const Value end = g_.node("Div", {g_.node("Add", {ends, g_.number(this->agents() - 1)}), m});
-  const Value inside = g_.node("And", {g_.node("GreaterOrEqual", {indices(), begin}), g_.node("Less", {indices(), end})});
+  const Value inside =
+      g_.node("And", {g_.node("GreaterOrEqual", {indices(), begin}), g_.node("Less", {indices(), end})});
   return pool_of_order_ = g_.node("Div", {cast(g_, inside, kFloat), cast(g_, g_.node("Sub", {end, begin}), kFloat)});
 }
 
@@ -156,7 +181,8 @@ Value Points::pooled(const Value& rows, std::int64_t width) {
 }
 
 Value Points::at_points(const std::string& name, const float* vector) {
-  const Value trained = g_.weights(name, {geometry_.trained_agents}, {vector, static_cast<std::size_t>(geometry_.trained_agents)});
+  const Value trained =
+      g_.weights(name, {geometry_.trained_agents}, {vector, static_cast<std::size_t>(geometry_.trained_agents)});
   if (pools_on_mesh()) {
     Value x = trained;
     std::int64_t behind = geometry_.trained_agents;
@@ -173,7 +199,8 @@ Value Points::at_points(const std::string& name, const float* vector) {
     const Value among = g_.node("Sub", {g_.node("Div", {places, cast(g_, count(), kDouble)}), g_.number(0.5)});
     const Value t = g_.node("Clip", {among, g_.number(0.0), g_.number(m - 1)});
     const Value below = g_.node("Floor", {t}), low = cast(g_, below, kInt);
-    const Value high = g_.node("Min", {g_.node("Add", {low, g_.number(std::int64_t{1})}), g_.number(geometry_.trained_agents - 1)});
+    const Value high =
+        g_.node("Min", {g_.node("Add", {low, g_.number(std::int64_t{1})}), g_.number(geometry_.trained_agents - 1)});
     const Value share = cast(g_, g_.node("Sub", {t, below}), kFloat);
     low_high_share_ = {low, high, share, g_.node("Sub", {g_.number(1.0f), share})};
   }
@@ -214,11 +241,13 @@ Value Points::conv(const Value& image, const std::string& name, const float* val
   Shape shape{channels, 1};
   shape.insert(shape.end(), extents.begin(), extents.end());
   const Value weight = g_.weights(name, shape, std::vector<float>(filter.begin(), filter.end()));
-  return g_.node("Conv", {x, weight}, {{"kernel_shape", extents}, {"pads", pads}, {"dilations", dilations}, {"group", channels}});
+  return g_.node("Conv", {x, weight},
+                 {{"kernel_shape", extents}, {"pads", pads}, {"dilations", dilations}, {"group", channels}});
 }
 
-// Along the Hilbert order of N points the taps lie r = N/N0 points away (N0: points in training), between two points where r is not whole, and
-// values fade outside the trained places; for N = N0 this is the plain stencil with zeros outside.
+// Along the Hilbert order of N points the taps lie r = N/N0 points away (N0: points in training), between two points
+// where r is not whole, and values fade outside the trained places; for N = N0 this is the plain stencil with zeros
+// outside.
 void Points::find_cloud_taps() {
   const auto one = [&](double value) { return g_.number(value); };
   const auto trained = static_cast<double>(shape_.points);
@@ -227,7 +256,8 @@ void Points::find_cloud_taps() {
   const Value off = g_.node("Abs", {g_.node("Sub", {reach, g_.node("Round", {reach})})});
   const Value whole = g_.node("And", {g_.node("GreaterOrEqual", {reach, one(1.0)}), g_.node("Less", {off, one(1e-3)})});
   const Value away = g_.node("Where", {whole, side, g_.node("Min", {reach, side})});
-  const Value first = g_.node("Sub", {g_.node("Div", {one(0.5), reach}), one(0.5)}), last = g_.node("Sub", {count(), g_.number(std::int64_t{1})});
+  const Value first = g_.node("Sub", {g_.node("Div", {one(0.5), reach}), one(0.5)}),
+              last = g_.node("Sub", {count(), g_.number(std::int64_t{1})});
   const auto read = [&](const Value& share, const Value& shift) {
     const Value at = g_.node("Add", {indices(), shift});
     const Value place = g_.node("Add", {first, g_.node("Div", {cast(g_, at, kDouble), reach})});
@@ -246,7 +276,8 @@ void Points::find_cloud_taps() {
     const Value low = g_.node("Floor", {g_.node("Add", {distance, one(1e-9)})});
     const Value share = g_.node("Max", {g_.node("Sub", {distance, low}), one(0.0)});
     const Value shift = cast(g_, low, kInt);
-    cloud_taps_.push_back({read(g_.node("Sub", {one(1.0), share}), shift), read(share, g_.node("Add", {shift, g_.number(std::int64_t{1})}))});
+    cloud_taps_.push_back({read(g_.node("Sub", {one(1.0), share}), shift),
+                           read(share, g_.node("Add", {shift, g_.number(std::int64_t{1})}))});
   }
 }
 
@@ -258,10 +289,12 @@ Value Points::cloud_stencil(const Value& rows, const std::string& name, const fl
   for (std::size_t tap = 0; tap < 3; ++tap) {
     Value values;
     for (const Read& each : cloud_taps_[tap]) {
-      const Value part = g_.node("Mul", {g_.node("Gather", {x, each.points}, {{"axis", std::int64_t{1}}}), each.weight});
+      const Value part =
+          g_.node("Mul", {g_.node("Gather", {x, each.points}, {{"axis", std::int64_t{1}}}), each.weight});
       values = values.empty() ? part : g_.node("Add", {values, part});
     }
-    const Value column = g_.node("Gather", {weight, g_.number(static_cast<std::int64_t>(tap))}, {{"axis", std::int64_t{2}}});
+    const Value column =
+        g_.node("Gather", {weight, g_.number(static_cast<std::int64_t>(tap))}, {{"axis", std::int64_t{2}}});
     const Value term = g_.node("Mul", {values, reshape(g_, column, {config_.width})});
     sum = sum.empty() ? term : g_.node("Add", {sum, term});
   }
@@ -269,7 +302,8 @@ Value Points::cloud_stencil(const Value& rows, const std::string& name, const fl
 }
 
 Value Points::stencil(const Value& rows, const std::string& name, const float* filter) {
-  const bool scaled = config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0;
+  const bool scaled =
+      config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0;
   if (layout_.mesh.empty() && scaled) return cloud_stencil(rows, name, filter);
   const std::vector<std::int64_t> swap{0, 2, 1};
   const Value columns = g_.node("Transpose", {shaped(rows, {config_.width})}, {{"perm", swap}});  // [B, C, N]

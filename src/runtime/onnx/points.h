@@ -1,5 +1,6 @@
-// How the points of a sample are arranged, as nodes of a graph: what agents pool, how bias vectors reach the points, what the stencil reads.
-// The same numbers as kernels/geometry.h. Meshes are fixed when the graph is made; clouds find out N, and all that follows from it, when it runs.
+// How the points of a sample are arranged, as nodes of a graph: what agents pool, how bias vectors reach the points,
+// what the stencil reads. The same numbers as kernels/geometry.h. Meshes are fixed when the graph is made; clouds find
+// out N, and all that follows from it, when it runs.
 #pragma once
 
 #include <map>
@@ -14,22 +15,25 @@ namespace lano::onnx {
 
 class Points {
  public:
-  // mesh: empty for clouds; spacing, origin: of uniform grids, else empty; patches: the agents used; coordinates: the graph's [B, N, dx].
-  Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, const Shape& mesh, const std::vector<double>& spacing,
-         const std::vector<double>& origin, const std::vector<std::int64_t>& patches, const Value& coordinates);
+  // mesh: empty for clouds; spacing, origin: of uniform grids, else empty; patches: the agents used; coordinates: the
+  // graph's [B, N, dx].
+  Points(Graph& graph, const LanoConfig& config, const LanoShape& shape, const Shape& mesh,
+         const std::vector<double>& spacing, const std::vector<double>& origin,
+         const std::vector<std::int64_t>& patches, const Value& coordinates);
 
   std::int64_t agents() const { return geometry_.agents; }
-  Value count();                                                                   // N, a scalar
-  Value shaped(const Value& x, const std::vector<std::int64_t>& tail);             // anything of B N rows -> [B, N, tail...]
-  Value pooled(const Value& rows, std::int64_t width);                             // [B N, C] -> means over the agents' points, [B, M, C]
-  Value at_points(const std::string& name, const float* vector);                   // [M as trained] -> [N]
-  Value at_agents(const std::string& name, const float* vector);                   // [M as trained] -> [M]
-  Value stencil(const Value& rows, const std::string& name, const float* filter);  // [B N, C] -> [B N, C]; filter [C, taps]
+  Value count();                                                        // N, a scalar
+  Value shaped(const Value& x, const std::vector<std::int64_t>& tail);  // anything of B N rows -> [B, N, tail...]
+  Value pooled(const Value& rows, std::int64_t width);  // [B N, C] -> means over the agents' points, [B, M, C]
+  Value at_points(const std::string& name, const float* vector);  // [M as trained] -> [N]
+  Value at_agents(const std::string& name, const float* vector);  // [M as trained] -> [M]
+  Value stencil(const Value& rows, const std::string& name,
+                const float* filter);  // [B N, C] -> [B N, C]; filter [C, taps]
 
  private:
   bool pools_on_mesh() const { return pools_on_grid(config_, trained_, layout_.mesh); }
-  Value indices();          // 0 .. N-1
-  Value pool_of_order();    // [M, N]
+  Value indices();        // 0 .. N-1
+  Value pool_of_order();  // [M, N]
   Value conv(const Value& image, const std::string& name, const float* filter);
   Value cloud_stencil(const Value& rows, const std::string& name, const float* filter);
   void find_cloud_taps();
@@ -40,7 +44,7 @@ class Points {
   std::vector<std::int64_t> trained_;
   Layout layout_;
   kernels::Geometry geometry_;
-  Value batch_and_count_;   // clouds: [B, N]
+  Value batch_and_count_;  // clouds: [B, N]
   Value count_, indices_, pool_of_order_;
   std::map<std::vector<std::int64_t>, Value> shapes_;
   std::vector<Value> low_high_share_;  // along the order: where each point stands between two entries of a bias vector
