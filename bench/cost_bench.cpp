@@ -7,12 +7,12 @@
 #include <cmath>
 #include <memory>
 
-#include "core/baseline_config.h"
 #include "core/resident_memory.h"
 #include "core/threads.h"
-#include "models/flat_parameters.h"
-#include "models/operator_model.h"
-#include "models/torch_loss.h"
+#include "libtorch/flat_parameters.h"
+#include "libtorch/operator_model.h"
+#include "libtorch/torch_loss.h"
+#include "model_spec/architecture.h"
 #include "train/adamw.h"
 #include "train/lano_trainable.h"
 
@@ -34,11 +34,10 @@ class CostProblem {
     set.box = {0, 1, 0, 1};
     LanoConfig sizes;
     sizes.layers = c.layers, sizes.width = c.width, sizes.heads = c.heads, sizes.agents = 64;
-    if (c.model != "lano") sizes.pool = Pool::sequence;
+    if (!is_lano(c.model)) sizes.pool = Pool::sequence;
     const double step = 1.0 / static_cast<double>(c.side - 1);
     const LanoShape shape = lano_shape(sizes, set, {step, step}, {0, 0});
-    const nlohmann::json architecture =
-        c.model == "lano" ? to_json(sizes, shape) : to_json(baseline_config(c.model, sizes, {}), shape);
+    const nlohmann::json architecture = architecture_json(c.model, sizes, {}, shape);
     torch::manual_seed(1);
     const std::int64_t n = c.side * c.side;
     const torch::Tensor line = torch::linspace(0, 1, c.side);
@@ -48,7 +47,7 @@ class CostProblem {
     batch_.spacing = {step, step};
     batch_.origin = {0, 0};
     truth_ = torch::randn({1, n, 1});
-    if (c.model == "lano") {
+    if (is_lano(c.model)) {
       const auto plain = [](const torch::Tensor& x) {
         return std::vector<float>(x.data_ptr<float>(), x.data_ptr<float>() + x.numel());
       };
@@ -100,7 +99,7 @@ class CostProblem {
   std::unique_ptr<Adamw> optimiser_;
 };
 
-double milliseconds_of(CostProblem& problem) {
+double milliseconds_of_call(CostProblem& problem) {
   const auto start = Clock::now();
   problem.run();
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -118,11 +117,11 @@ nlohmann::json measure_cost(const CostCase& c, int threads, double seconds) {
   twin.run();
   const std::int64_t before = resident_high_water();
   const auto start = Clock::now();
-  std::vector<double> ms{milliseconds_of(problem)};
+  std::vector<double> ms{milliseconds_of_call(problem)};
   const std::int64_t peak = resident_high_water() - before;
   const auto spent = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   // The first call also touches its memory for the first time: it counts only where there is time for no other.
-  while (ms.size() < 30 && spent() + ms.back() / 1e3 < seconds) ms.push_back(milliseconds_of(problem));
+  while (ms.size() < 30 && spent() + ms.back() / 1e3 < seconds) ms.push_back(milliseconds_of_call(problem));
   if (ms.size() > 1) ms.erase(ms.begin());
   std::sort(ms.begin(), ms.end());
   return {{"ms", ms[ms.size() / 2]}, {"peak_bytes", peak}, {"calls", ms.size()}};

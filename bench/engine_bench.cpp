@@ -11,9 +11,9 @@
 #include "core/threads.h"
 #include "kernels/buffer.h"
 #include "kernels/tile_kernels.h"
-#include "models/flat_parameters.h"
-#include "models/operator_model.h"
-#include "models/torch_loss.h"
+#include "libtorch/flat_parameters.h"
+#include "libtorch/operator_model.h"
+#include "libtorch/torch_loss.h"
 #include "train/adamw.h"
 #include "train/lano_trainable.h"
 

@@ -6,8 +6,8 @@
 
 #include "core/error.h"
 #include "core/resident_memory.h"
-#include "models/flat_parameters.h"
-#include "models/operator_model.h"
+#include "libtorch/flat_parameters.h"
+#include "libtorch/operator_model.h"
 #include "runtime/operator.h"
 
 namespace lano::bench {

@@ -1,10 +1,7 @@
 #include "bench/onnxruntime_peer.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -52,58 +49,16 @@ const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
 OnnxruntimePeer::OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model,
                                  const std::filesystem::path& coordinates, const std::filesystem::path& input,
                                  int points, int threads) {
-  int there[2], back[2];
-  if (::pipe(there) != 0 || ::pipe(back) != 0) fail(kDoing, "pipes to another process", errno_text(errno));
-  const std::vector<std::string> words{"node",
-                                       "-e",
-                                       kScript,
-                                       std::filesystem::absolute(folder).string(),
-                                       model.string(),
-                                       coordinates.string(),
-                                       input.string(),
-                                       std::to_string(points),
-                                       std::to_string(threads)};
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a peer that died is told by its silence
-  child_ = ::fork();
-  if (child_ == 0) {
-    ::dup2(there[0], 0);
-    ::dup2(back[1], 1);
-    for (const int end : {there[0], there[1], back[0], back[1]}) ::close(end);
-    ::execvp("node", arguments.data());
-    ::_exit(127);
-  }
-  ::close(there[0]);
-  ::close(back[1]);
-  to_ = ::fdopen(there[1], "w");
-  from_ = ::fdopen(back[0], "r");
-  try {
-    version_ = nlohmann::json::parse(ask("")).at("version").get<std::string>();
-  } catch (...) {
-    end();
-    throw;
-  }
-}
-
-OnnxruntimePeer::~OnnxruntimePeer() { end(); }
-
-void OnnxruntimePeer::end() {
-  if (to_ != nullptr) std::fclose(to_);  // its input ends, so does it
-  if (from_ != nullptr) std::fclose(from_);
-  to_ = from_ = nullptr;
-  if (child_ > 0) ::waitpid(child_, nullptr, 0);
-  child_ = -1;
+  child_ = std::make_unique<TalkingChild>(
+      "node",
+      std::vector<std::string>{"-e", kScript, std::filesystem::absolute(folder).string(), model.string(),
+                               coordinates.string(), input.string(), std::to_string(points), std::to_string(threads)});
+  version_ = nlohmann::json::parse(ask("")).at("version").get<std::string>();
 }
 
 std::string OnnxruntimePeer::ask(const std::string& what) {
-  if (!what.empty()) {
-    std::fputs((what + "\n").c_str(), to_);
-    std::fflush(to_);
-  }
-  std::string line;
-  for (int c = std::getc(from_); c != EOF && c != '\n'; c = std::getc(from_)) line.push_back(static_cast<char>(c));
+  if (!what.empty()) child_->tell(what);
+  const std::string line = child_->line().value_or("");
   const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
   if (!answer.is_object() || answer.contains("error")) {
     fail(kDoing, "an answer of node with onnxruntime-node",

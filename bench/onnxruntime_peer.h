@@ -3,10 +3,12 @@
 // with the object.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "core/child_process.h"
 
 namespace lano::bench {
 
@@ -18,20 +20,14 @@ class OnnxruntimePeer {
   OnnxruntimePeer(const std::filesystem::path& folder, const std::filesystem::path& model,
                   const std::filesystem::path& coordinates, const std::filesystem::path& input, int points,
                   int threads);
-  ~OnnxruntimePeer();
-  OnnxruntimePeer(const OnnxruntimePeer&) = delete;
-  OnnxruntimePeer& operator=(const OnnxruntimePeer&) = delete;
-
   const std::string& version() const { return version_; }
   std::vector<double> run(int times);  // milliseconds of each run
   std::vector<float> answer();         // output [1, N, du]
 
  private:
   std::string ask(const std::string& what);  // one line there, one line back
-  void end();
 
-  int child_ = -1;
-  std::FILE *to_ = nullptr, *from_ = nullptr;
+  std::unique_ptr<TalkingChild> child_;
   std::string version_;
 };
 

@@ -1,11 +1,7 @@
 #include "bench/runtime_bench.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <map>
@@ -14,14 +10,15 @@
 #include "bench/onnxruntime_peer.h"
 #include "bench/timing.h"
 #include "core/atomic_file.h"
+#include "core/child_process.h"
 #include "core/error.h"
 #include "core/random.h"
 #include "core/threads.h"
 #include "data/npy.h"
-#include "evaluate/prediction.h"
+#include "evaluate/predictor.h"
 #include "kernels/tile_kernels.h"
-#include "models/flat_parameters.h"
-#include "models/torch_predictor.h"
+#include "libtorch/flat_parameters.h"
+#include "libtorch/torch_predictor.h"
 #include "runtime/onnx/export.h"
 #include "runtime/operator.h"
 
@@ -90,25 +87,14 @@ double difference(std::span<const float> a, std::span<const float> b) {
 }
 
 // A program from its start to its end, its words thrown away.
-double milliseconds_of_program(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  int status = 0;
-  const double time = milliseconds_of([&] {
-    pid_t child = 0;
-    const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    if (error != 0)
-      fail("measuring the start of lano predict", fmt::format("the program '{}'", words[0]), errno_text(error));
-    ::waitpid(child, &status, 0);
-  });
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (status != 0)
+double milliseconds_of_program(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  ChildEnd end;
+  ChildOptions options;
+  options.quiet = true;
+  const double time = milliseconds_of([&] { end = run_child(program, arguments, options); });
+  if (!end.good())
     fail("measuring the start of lano predict", "a program that ends well",
-         fmt::format("status {} of '{}'", status, words[0]));
+         fmt::format("status {} of '{}'", end.code, program.string()));
   return time;
 }
 
@@ -152,7 +138,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
   std::vector<float> output(static_cast<std::size_t>(samples.points));
   const auto runtime = [&] { op.predict(samples.coordinates, samples.input, output); };
   Prediction predicted;
-  const auto composite = [&] { predicted = predict(*trained, set, samples); };
+  const auto composite = [&] { predicted = trained->predict(set, samples); };
   runtime();
   composite();
   double apart = difference(output, predicted.values);
@@ -164,8 +150,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
   if (!(relative < 1e-4))
     fail("measuring the runtime", "the same answer from all", fmt::format("{:.2e} apart", relative));
 
-  const std::vector<std::string> program{c.lano.string(),
-                                         "predict",
+  const std::vector<std::string> program{"predict",
                                          at("model.safetensors").string(),
                                          "--input",
                                          at("input.npy").string(),
@@ -204,7 +189,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
     for (int i = 0; i < kBlock; ++i)
       load_ms.push_back(milliseconds_of([&] { Operator::load(at("model.safetensors")); }));
     pause();
-    const double whole = milliseconds_of_program(program);
+    const double whole = milliseconds_of_program(c.lano, program);
     const double files = milliseconds_of([&] {
       read_numpy(at("input.npy"), "");
       write_npy(at("output.npy"), {kSide, kSide}, output);

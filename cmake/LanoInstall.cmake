@@ -1,10 +1,10 @@
 # Install: the program, and the torch-free libraries as an exported package, so that find_package(lano) gives
 # lano::core, lano::data, lano::runtime, ... to other projects.
 include(CMakePackageConfigHelpers)
-set(LANO_EXPORTED lano_core lano_kernels lano_normalise lano_metrics lano_data lano_pde lano_runtime lano_report
-  lano_evaluate lano_train)
+set(LANO_ROOMS core model_spec kernels normalise metrics data pde runtime evaluate run train experiment report)
+list(TRANSFORM LANO_ROOMS PREPEND lano_ OUTPUT_VARIABLE LANO_EXPORTED)
 install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(folder core kernels normalise metrics data pde runtime report evaluate train)
+foreach(folder ${LANO_ROOMS})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
     FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_*.h" EXCLUDE PATTERN "mat5_file.h" EXCLUDE PATTERN "sample_import.h"
       EXCLUDE PATTERN "fftw.h" EXCLUDE)

@@ -12,11 +12,11 @@ function(lano_use_torch target)
   target_compile_options(${target} PRIVATE ${flags})
 endfunction()
 
-# An executable that includes LibTorch and shares the precompiled header of lano_models: its objects must be compiled
+# An executable that includes LibTorch and shares the precompiled header of lano_libtorch: its objects must be compiled
 # with the library's own -fPIC, or the header would be made twice.
 function(lano_torch_executable target)
   lano_use_torch(${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
-  target_precompile_headers(${target} REUSE_FROM lano_models)
+  target_precompile_headers(${target} REUSE_FROM lano_libtorch)
 endfunction()

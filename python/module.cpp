@@ -98,6 +98,20 @@ Array predict(const lano::Operator& op, const std::optional<Array>& coordinates,
   return output;
 }
 
+// [steps, mesh..., channels]
+Array roll_out(const lano::Operator& op, const Array& state, std::int64_t steps,
+               const std::optional<Array>& coordinates, const std::optional<Array>& input) {
+  const Points points = points_of(op, coordinates, input, std::nullopt, state);
+  if (steps < 1) lano::fail_usage("rolling out an operator", "at least one step", std::to_string(steps));
+  lano::Shape shape = points.shape;
+  shape.insert(shape.begin(), steps);
+  Array output = output_like(shape, op.set().output_channels());
+  const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
+  const py::gil_scoped_release free;
+  op.roll_out(points.coordinates, points.input, steps, to, points.call);
+  return output;
+}
+
 lano::Prepared prepare(const lano::Operator& op, const std::optional<Array>& coordinates,
                        const std::optional<Array>& input, std::optional<double> time,
                        const std::optional<Array>& state) {
@@ -144,6 +158,9 @@ PYBIND11_MODULE(lano, module) {
            "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., "
            "channels]; time-conditional models take "
            "time=, autoregressive ones state= and give the next state")
+      .def("roll_out", &roll_out, py::arg("state"), py::arg("steps"), py::arg("coordinates") = py::none(),
+           py::arg("input") = py::none(),
+           "autoregressive models: all states [steps, mesh..., channels] that follow from this one")
       .def("use_agents", &lano::Operator::use_agents, py::arg("agents"))
       .def_property_readonly(
           "coordinates",

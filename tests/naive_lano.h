@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/lano_config.h"
 #include "kernels/dropout.h"
+#include "model_spec/lano_config.h"
 
 namespace lano::test {
 

@@ -9,6 +9,7 @@
 #include "bench/engine_bench.h"
 #include "bench/mesh_bench.h"
 #include "bench/runtime_bench.h"
+#include "core/child_process.h"
 #include "core/error.h"
 #include "core/threads.h"
 #include "torch_command.h"
@@ -40,17 +41,17 @@ std::string work_name(Work work) { return work == Work::step ? "step" : "forward
 
 // Peak bytes of one call, asked of a fresh process: this program again.
 std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) {
-  const std::string command =
-      fmt::format("'{}' bench probe --work {} --engine {} --case {} --batch {} --grid {} --threads {}",
-                  std::filesystem::read_symlink("/proc/self/exe").string(), work_name(work),
-                  fused ? "fused" : "composite", c.name, c.batch, c.grid, threads);
-  std::FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) fail("measuring memory", "a second process", "none");
-  std::array<char, 64> text{};
-  const bool read = std::fgets(text.data(), text.size(), pipe) != nullptr;
-  if (::pclose(pipe) != 0 || !read)
+  std::string answer;
+  ChildOptions options;
+  options.output = &answer;
+  const ChildEnd end = run_child(
+      program_folder() / "lano-torch",
+      {"bench", "probe", "--work", work_name(work), "--engine", fused ? "fused" : "composite", "--case", c.name,
+       "--batch", std::to_string(c.batch), "--grid", std::to_string(c.grid), "--threads", std::to_string(threads)},
+      options);
+  if (!end.good() || answer.empty())
     fail("measuring memory", "the peak of a second process", "its failure", "is there enough memory?");
-  return std::stoll(text.data());
+  return std::stoll(answer);
 }
 
 void print_speed(const nlohmann::json& r) {

@@ -13,11 +13,11 @@
 #include "core/atomic_file.h"
 #include "core/child_process.h"
 #include "core/error.h"
-#include "core/model_catalogue.h"
 #include "core/nearest.h"
 #include "core/threads.h"
 #include "core/version.h"
-#include "models/operator_model.h"
+#include "libtorch/operator_model.h"
+#include "model_spec/model_catalogue.h"
 #include "report/curves.h"
 #include "report/html_parts.h"
 #include "report/log_chart.h"
@@ -61,18 +61,18 @@ double available_bytes() {
 
 // One cell, asked of a fresh process.
 CostCell measured(const Options& o, const CostCase& c, int threads) {
-  const std::string command = fmt::format(
-      "'{}' bench cell --model {} --work {} --side {} --layers {} --width {} --heads {} --threads {} --budget {}",
-      (program_folder() / "lano-torch").string(), c.model, work_name(c.work), c.side, c.layers, c.width, c.heads,
-      threads, o.budget);
   CostCell cell{c.model, c.work, c.side * c.side, 0, 0, ""};
-  std::FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) fail("measuring a cost", "a second process", "none");
-  std::array<char, 256> text{};
-  const bool read = std::fgets(text.data(), text.size(), pipe) != nullptr;
-  const int status = ::pclose(pipe);
-  const auto answer = nlohmann::json::parse(text.data(), nullptr, false);
-  if (status != 0 || !read || !answer.is_object()) {
+  std::string text;
+  ChildOptions options;
+  options.output = &text;
+  const ChildEnd end = run_child(
+      program_folder() / "lano-torch",
+      {"bench", "cell", "--model", c.model, "--work", work_name(c.work), "--side", std::to_string(c.side), "--layers",
+       std::to_string(c.layers), "--width", std::to_string(c.width), "--heads", std::to_string(c.heads), "--threads",
+       std::to_string(threads), "--budget", fmt::format("{}", o.budget)},
+      options);
+  const auto answer = nlohmann::json::parse(text, nullptr, false);
+  if (!end.good() || !answer.is_object()) {
     cell.left_out = "its process failed: see the lines above, or is there enough memory?";
     return cell;
   }

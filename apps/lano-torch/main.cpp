@@ -1,14 +1,14 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
 #include "command.h"
+#include "core/child_process.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "edge.h"
-#include "models/torch_batch.h"
-#include "models/torch_trainable.h"
+#include "libtorch/torch_batch.h"
+#include "libtorch/torch_trainable.h"
 #include "run_options.h"
 #include "torch_command.h"
 
@@ -21,7 +21,7 @@ void mend_openblas_core(char** argv) {
     const std::string core = lano::better_openblas_core(library);
     if (core.empty()) continue;
     ::setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
-    ::execv("/proc/self/exe", argv);
+    lano::become("/proc/self/exe", argv);
   }
 }
 

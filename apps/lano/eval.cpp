@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "command.h"
 #include "core/atomic_file.h"
-#include "core/set_fit.h"
-#include "evaluate/evaluation.h"
 #include "evaluate/loaded_model.h"
+#include "evaluate/set_fit.h"
+#include "evaluate/shown_samples.h"
 #include "report/sheet.h"
 #include "run_options.h"
 
@@ -19,30 +21,9 @@ struct EvalOptions {
   std::int64_t agents = 0, steps = 0;
 };
 
-void print_line(const char* label, const nlohmann::json& s) {
-  fmt::print("{:<22} mean {:.4e}  deviation {:.2e}  median {:.4e}  95 % {:.4e}  worst {:.4e}\n", label,
-             s["mean"].get<double>(), s["deviation"].get<double>(), s["median"].get<double>(), s["q95"].get<double>(),
-             s["maximum"].get<double>());
-}
-
-// Best, median and worst sample as input | truth | prediction | error, of sets with times the last frame judged.
-void draw(const std::string& path, const Evaluation& evaluation, const Samples& samples, const SetDescription& set) {
-  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
-  const std::int64_t channels = set.output_channels(),
-                     last = std::min(samples.frames, evaluation.prediction.frames) - 1;
-  std::vector<ReportSample> picked;
-  for (const std::size_t row : picked_rows(evaluation)) {
-    const auto i = static_cast<std::int64_t>(row);
-    const auto frame = static_cast<std::size_t>(samples.points_of(i) * channels),
-               from = static_cast<std::size_t>(last) * frame;
-    ReportSample sample;
-    sample.coordinates = copy(samples.coordinates_of(i, set.dims()));
-    sample.input = copy(samples.input_of(i, set.input_channels()));
-    sample.truth = copy(samples.output_of(i, channels).subspan(from, frame));
-    sample.prediction = copy(evaluation.prediction.of(samples, i, channels).subspan(from, frame));
-    picked.push_back(std::move(sample));
-  }
-  write_file_atomically(path, encode_png(join_images(draw_judged(set, picked))));
+void print_line(const char* label, const ErrorSummary& s) {
+  fmt::print("{:<22} mean {:.4e}  deviation {:.2e}  median {:.4e}  95 % {:.4e}  worst {:.4e}\n", label, s.mean,
+             s.deviation, s.median, s.q95, s.maximum);
 }
 
 void run_eval(const EvalOptions& o, const Program& program) {
@@ -56,25 +37,27 @@ void run_eval(const EvalOptions& o, const Program& program) {
   check_fits(model.about.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
   const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
   choose_agents(*model.predictor, o.agents);
-  const Evaluation evaluation = evaluate(*model.predictor, reader.description(), samples, o.steps);
-  const nlohmann::json result = to_json(evaluation);
-  if (!o.picture.empty()) draw(o.picture, evaluation, samples, reader.description());
+  const SetDescription& set = reader.description();
+  const Judged judged = judge(*model.predictor, set, samples, o.steps);
+  const Evaluation& evaluation = judged.evaluation;
+  if (!o.picture.empty()) {
+    const ShownSamples shown = shown_samples(set, samples, judged);
+    write_file_atomically(o.picture, encode_png(join_images(draw_judged(shown.set, shown.samples))));
+  }
   if (o.json) {
-    fmt::print("{}\n", result.dump());
+    fmt::print("{}\n", to_json(evaluation).dump());
     return;
   }
-  fmt::print("{} on {} ({} samples of {}, split {})\n", o.model, o.data, samples.count,
-             shape_text(reader.description().shape), o.split);
-  print_line("relative L2", result["relative_l2"]);
-  if (result.contains("relative_h1")) print_line("relative L2, gradient", result["relative_h1"]);
-  print_line("largest error", result["max_error"]);
+  fmt::print("{} on {} ({} samples of {}, split {})\n", o.model, o.data, samples.count, shape_text(set.shape), o.split);
+  print_line("relative L2", evaluation.relative_l2.summary);
+  if (evaluation.relative_h1.known()) print_line("relative L2, gradient", evaluation.relative_h1.summary);
+  print_line("largest error", evaluation.max_error.summary);
   for (std::size_t t = 0; t < evaluation.step_l2.size(); ++t) {
     const auto frame = static_cast<std::size_t>(evaluation.first_frame) + t;
-    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, reader.description().time[frame],
-               evaluation.step_l2[t]);
+    fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, set.time[frame], evaluation.step_l2[t]);
   }
-  if (evaluation.prediction.frames > samples.frames) {
-    fmt::print("  rolled out to frame {}; the set knows {}\n", evaluation.prediction.frames - 1, samples.frames - 1);
+  if (judged.prediction.frames > samples.frames) {
+    fmt::print("  rolled out to frame {}; the set knows {}\n", judged.prediction.frames - 1, samples.frames - 1);
   }
   fmt::print("prediction             {:.2f} ms a sample\n",
              1e3 * evaluation.seconds / static_cast<double>(samples.count));

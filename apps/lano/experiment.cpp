@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include "command.h"
+#include "console.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "experiment/ablation.h"
+#include "model_spec/architecture.h"
 #include "run_options.h"
-#include "train/ablation.h"
 #include "train/trainable.h"
 
 namespace lano::cli {
@@ -31,7 +33,7 @@ void add_ablation(CLI::App& experiment, const Program& program) {
       "runs/ablation");
   command->callback([o, program] {
     const TrainConfig config = read_recipe(o->config, o->data, o->overrides);
-    if (config.model != "lano")
+    if (!is_lano(config.model))
       fail_usage("running an ablation", "model.name = \"lano\", whose switches it changes",
                  fmt::format("'{}'", config.model));
     check_train_config(config);
@@ -40,7 +42,7 @@ void add_ablation(CLI::App& experiment, const Program& program) {
     program.use_threads(o->threads);
     keep_freed_memory();
     const InterruptGuard guard;
-    const auto rows = run_ablation(config, o->seeds, o->out);
+    const auto rows = run_ablation(config, o->seeds, o->out, console());
     fmt::print("\n{}\ntable: {}/ablation.md\n", ablation_markdown(rows), o->out);
     leave_if_interrupted();
   });

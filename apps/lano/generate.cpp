@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "command.h"
+#include "console.h"
 #include "core/error.h"
 #include "core/nearest.h"
-#include "core/progress.h"
 #include "core/threads.h"
 #include "data/generation.h"
 #include "edge.h"
@@ -128,7 +128,7 @@ void generate(const Benchmark& b, const GenerateOptions& o, const std::string& o
   const Generated made = generate_dataset(
       out, description, make_splits(train, test, o.validation), problem->coordinates(),
       [&](std::int64_t i, std::int64_t attempt, const SampleArrays& to) { return problem->make(i, attempt, to); },
-      o.force);
+      o.force, console());
   fmt::print("{}: {} samples of {}{}\n", out, train + test, shape_text(description.shape),
              description.time.empty() ? "" : fmt::format(" at {} times", description.time.size()));
   if (made.resumed > 0) fmt::print("{} of them were there from a generation that was stopped\n", made.resumed);

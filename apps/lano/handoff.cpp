@@ -1,17 +1,16 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
 #include "command.h"
 #include "core/child_process.h"
-#include "core/model_catalogue.h"
+#include "model_spec/model_catalogue.h"
 
 namespace lano::cli {
 
 void hand_to_lano_torch(char** argv) {
   const auto program = program_folder() / "lano-torch";
-  ::execv(program.c_str(), argv);
+  become(program, argv);
   fmt::print(stderr,
              "lano: this needs LibTorch (other operators than LANO, train.engine = \"composite\", --device, bench), "
              "and lano-torch is not there; {}\n",

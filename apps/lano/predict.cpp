@@ -22,7 +22,7 @@ void run_predict(const PredictOptions& o, const Program& program) {
   LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
   choose_agents(*model.predictor, o.agents);
   const auto start = std::chrono::steady_clock::now();
-  const Prediction prediction = predict(*model.predictor, query.set, query.samples, o.steps);
+  const Prediction prediction = model.predictor->predict(query.set, query.samples, o.steps);
   write_prediction(o, query, prediction,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }

@@ -7,9 +7,9 @@
 
 #include "command.h"
 #include "core/error.h"
-#include "core/set_fit.h"
 #include "data/npy.h"
 #include "edge.h"
+#include "evaluate/set_fit.h"
 #include "report/picture.h"
 #include "report/vtk.h"
 

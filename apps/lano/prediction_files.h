@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/prediction.h"
+#include "evaluate/predictor.h"
 #include "runtime/model_file.h"
 
 namespace lano::cli {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/interrupt.h"
-#include "core/model_catalogue.h"
+#include "model_spec/model_catalogue.h"
 
 namespace lano::cli {
 

@@ -1,38 +1,26 @@
-// `lano experiment table`: the sets, the pairs (train/table.h), the table as Markdown, CSV and a page.
-#include "train/table.h"
-
+// `lano experiment table`: makes missing sets, trains the pairs (experiment/table.h), writes the table and its page.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 #include <map>
 
 #include "command.h"
+#include "console.h"
 #include "core/atomic_file.h"
 #include "core/child_process.h"
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/model_catalogue.h"
 #include "core/nearest.h"
-#include "core/threads.h"
-#include "core/version.h"
-#include "evaluate/evaluation.h"
-#include "evaluate/loaded_model.h"
-#include "report/model_table.h"
+#include "experiment/pair_run.h"
+#include "experiment/table_page.h"
 #include "run_options.h"
-#include "train/pair_run.h"
 #include "train/recipes.h"
-#include "train/seeds.h"
 #include "train/trainable.h"
 
 namespace lano::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::vector<std::string> kBenchmarks{"elasticity", "plasticity", "airfoil", "pipe",
-                                           "darcy"};  // the paper's, in its order
 
 // What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and
 // that are made in minutes.
@@ -49,12 +37,6 @@ struct TableOptions {
   double minutes = -1;
   std::string out, data, configs;
 };
-
-std::vector<std::string> catalogue_names() {
-  std::vector<std::string> names;
-  for (const ModelInfo& model : model_catalogue()) names.emplace_back(model.name);
-  return names;
-}
 
 void make_missing_sets(const TablePlan& plan) {
   for (const std::string& benchmark : plan.benchmarks) {
@@ -78,164 +60,6 @@ void make_missing_sets(const TablePlan& plan) {
   }
 }
 
-std::string machine_text() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  }
-  return "an unknown processor";
-}
-
-std::string set_text(const fs::path& path) {
-  if (!fs::exists(path)) return "the set is not there any more";
-  const DatasetReader reader(path);
-  const SetDescription& set = reader.description();
-  return fmt::format("{} {}{}; {} training, {} validation and {} test samples", geometry_name(set.geometry),
-                     shape_text(set.shape), set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()),
-                     reader.indices(Split::train).size(), reader.indices(Split::validation).size(),
-                     reader.indices(Split::test).size());
-}
-
-ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
-  ModelCell cell;
-  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  const bool planned =
-      among(plan.models, pair.model) && among(plan.benchmarks, pair.benchmark);  // else of a former call
-  cell.asked = std::max(static_cast<std::int64_t>(pair.seeds.size()), planned ? plan.seeds : 0);
-  std::vector<double> errors;
-  double seconds = 0;
-  for (const PairSeed& s : pair.seeds) {
-    if (s.state != "finished") continue;
-    if (std::isfinite(s.test_l2)) errors.push_back(s.test_l2);
-    cell.parameters = s.parameters;
-    cell.peak_bytes = std::max(cell.peak_bytes, s.peak_bytes);
-    const double share = pair.epoch_samples > 0 && pair.items > 0
-                             ? static_cast<double>(pair.epoch_samples) / static_cast<double>(pair.items)
-                             : 1;
-    cell.epochs = static_cast<double>(s.epochs) * std::min(1.0, share);
-    seconds += s.training_seconds;
-  }
-  cell.seeds = static_cast<std::int64_t>(errors.size());
-  cell.reason = pair.reason();
-  if (errors.empty()) return cell;
-  const MeanAndDeviation spread = mean_and_deviation(errors);
-  cell.error = spread.mean;
-  cell.deviation = spread.deviation;
-  cell.epoch_seconds = pair.epoch_seconds();
-  cell.training_seconds = seconds / static_cast<double>(errors.size());
-  return cell;
-}
-
-// Every pair in the folder; LANO below the others, as the paper has it.
-ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
-  ModelTable table;
-  for (const Pair& pair : pairs) {
-    if (std::find(table.benchmarks.begin(), table.benchmarks.end(), pair.benchmark) == table.benchmarks.end())
-      table.benchmarks.push_back(pair.benchmark);
-    if (std::find(table.models.begin(), table.models.end(), pair.model) == table.models.end())
-      table.models.push_back(pair.model);
-  }
-  const auto place = [](const std::vector<std::string>& all, const std::string& name) {
-    return std::find(all.begin(), all.end(), name) - all.begin();
-  };
-  std::vector<std::string> order = catalogue_names();
-  std::rotate(order.begin(), order.begin() + 1, order.end());
-  std::stable_sort(table.models.begin(), table.models.end(),
-                   [&](const auto& a, const auto& b) { return place(order, a) < place(order, b); });
-  std::stable_sort(table.benchmarks.begin(), table.benchmarks.end(),
-                   [&](const auto& a, const auto& b) { return place(kBenchmarks, a) < place(kBenchmarks, b); });
-  table.cells.resize(table.models.size() * table.benchmarks.size());
-  for (const Pair& pair : pairs) {
-    const auto m = static_cast<std::size_t>(place(table.models, pair.model)),
-               b = static_cast<std::size_t>(place(table.benchmarks, pair.benchmark));
-    table.cells[m * table.benchmarks.size() + b] = cell_of(pair, plan);
-  }
-  for (const std::string& benchmark : table.benchmarks) table.sets.push_back(set_text(plan.data / (benchmark + ".h5")));
-  const int threads = plan.threads > 0 ? plan.threads : thread_count();
-  table.about.push_back(plan.minutes > 0
-                            ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs "
-                                          "are fixed beforehand from the measured time of a step, "
-                                          "so that every schedule ends within it.",
-                                          plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
-                            : fmt::format("The epochs of the recipes '{}'.", plan.preset));
-  table.about.push_back(
-      fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is read once a "
-                  "seed. Peak memory is that of the whole training process.",
-                  plan.preset, threads, threads == 1 ? "" : "s", machine_text()));
-  return table;
-}
-
-ReportSample judged_sample(const fs::path& run, const DatasetReader& reader, std::int64_t id, SetDescription& set) {
-  const LoadedModel model = load_model(run / "model.safetensors");
-  const Samples one = reader.read(std::vector<std::int64_t>{id});
-  const Evaluation evaluation = evaluate(*model.predictor, reader.description(), one);
-  set = reader.description();
-  if (set.geometry == Geometry::points) set.shape = {one.points_of(0)};
-  const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
-  const std::int64_t channels = set.output_channels(), last = std::min(one.frames, evaluation.prediction.frames) - 1;
-  const auto frame = static_cast<std::size_t>(one.points_of(0) * channels),
-             from = static_cast<std::size_t>(last) * frame;
-  ReportSample sample;
-  sample.id = id;
-  sample.relative_l2 = evaluation.relative_l2.front();
-  sample.coordinates = copy(one.coordinates_of(0, set.dims()));
-  sample.truth = copy(one.output_of(0, channels).subspan(from, frame));
-  sample.prediction = copy(evaluation.prediction.of(one, 0, channels).subspan(from, frame));
-  return sample;
-}
-
-// The test sample on which the run's error is the median.
-std::int64_t median_sample(const fs::path& run) {
-  const auto evaluation = nlohmann::json::parse(read_file(run / "evaluation.json", "reading"));
-  std::vector<std::pair<double, std::int64_t>> errors;
-  for (const auto& row : evaluation.at("test").at("per_sample"))
-    errors.emplace_back(row.at("relative_l2"), row.at("id"));
-  std::sort(errors.begin(), errors.end());
-  return errors.at(errors.size() / 2).second;
-}
-
-// LANO and the best other model on LANO's median sample of each benchmark that both have finished.
-std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<Pair>& pairs, const TablePlan& plan,
-                                     const fs::path& folder) {
-  std::vector<SideBySide> samples;
-  const auto run_of = [&](const std::string& benchmark, const std::string& model) -> fs::path {
-    for (const Pair& pair : pairs) {
-      if (pair.benchmark != benchmark || pair.model != model) continue;
-      for (const PairSeed& s : pair.seeds) {
-        if (s.state == "finished") return pair_folder(folder, benchmark, model) / fmt::format("seed-{}", s.seed);
-      }
-    }
-    return {};
-  };
-  for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
-    const std::string& benchmark = table.benchmarks[b];
-    const std::size_t other = runner_up(table, b);
-    const fs::path data = plan.data / (benchmark + ".h5"), mine = run_of(benchmark, "lano");
-    if (other == table.models.size() || mine.empty() || !fs::exists(data)) continue;
-    SideBySide side{benchmark, model_label("lano"), model_label(table.models[other]), {}, {}, {}};
-    const DatasetReader reader(data);
-    const std::int64_t id = median_sample(mine);
-    side.mine = judged_sample(mine, reader, id, side.set);
-    side.other = judged_sample(run_of(benchmark, table.models[other]), reader, id, side.set);
-    samples.push_back(std::move(side));
-  }
-  return samples;
-}
-
-void write_table(const TablePlan& plan, const fs::path& folder, bool with_page) {
-  const std::vector<Pair> pairs = read_table(folder);
-  const ModelTable table = table_of(pairs, plan);
-  write_file_atomically(folder / "table.md", model_table_markdown(table));
-  write_file_atomically(folder / "table.csv", model_table_csv(table));
-  if (!with_page) return;
-  write_file_atomically(folder / "index.html", render_model_table(table, side_by_side(table, pairs, plan, folder),
-                                                                  fmt::format("lano {}", kVersion)));
-  fmt::print("\n{}\ntable: {}\npage:  {}\n", model_table_markdown(table), (folder / "table.md").string(),
-             (folder / "index.html").string());
-}
-
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* what) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -256,15 +80,18 @@ void run_table(TableOptions& o, const Program& program) {
   plan.data = o.data;
   plan.program = program_folder() / "lano";
   plan.minutes = o.minutes >= 0 ? o.minutes : plan.preset == "laptop" ? 2 : 0;
-  if (plan.benchmarks.empty()) plan.benchmarks = kBenchmarks;
+  if (plan.benchmarks.empty()) plan.benchmarks = table_benchmarks();
   std::vector<std::string> generated;
   for (const auto& [name, words] : kLaptopSets) generated.push_back(name);
   check_names(plan.benchmarks, generated, "benchmarks");
   const InterruptGuard guard;
   check_table(plan, o.out);
   make_missing_sets(plan);
-  run_table(plan, o.out, [&](const Pair&) { write_table(plan, o.out, false); });
-  write_table(plan, o.out, true);
+  run_table(
+      plan, o.out, [&](const Pair&) { write_table(plan, o.out); }, console());
+  const std::string table = write_table_page(plan, o.out);
+  const fs::path folder = o.out;
+  fmt::print("\n{}\ntable: {}\npage:  {}\n", table, (folder / "table.md").string(), (folder / "index.html").string());
   if (interrupted()) fmt::print("stopped; the same command goes on\n");
   leave_if_interrupted();
 }
@@ -327,7 +154,7 @@ void add_pair(CLI::App& app, const Program& program) {
     program.use_threads(o->threads);
     keep_freed_memory();
     const InterruptGuard guard;
-    const int code = run_pair_child(config, o->run, o->result, o->measure);
+    const int code = run_pair_child(config, o->run, o->result, o->measure, console());
     std::fflush(stdout);
     if (code != 0) std::_Exit(code);
   });

@@ -1,15 +1,16 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 
 #include "command.h"
+#include "console.h"
+#include "core/child_process.h"
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/progress.h"
+#include "experiment/seeds.h"
 #include "run_options.h"
-#include "train/seeds.h"
 #include "train/trainable.h"
 #include "train/trainer.h"
 
@@ -36,11 +37,9 @@ void print_keys() {
 
 // The report is drawn by `lano`, which this program replaces itself with.
 void draw_report(const std::string& folder) {
-  std::error_code error;
-  const auto program = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lano").string();
-  std::fflush(stdout);
-  ::execl(program.c_str(), "lano", "report", folder.c_str(), static_cast<char*>(nullptr));
-  fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program);
+  const auto program = program_folder() / "lano";
+  become(program, {"report", folder});
+  fmt::print(stderr, "lano: no report drawn: '{}' cannot be started\n", program.string());
 }
 
 std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() ? o.out : o.run; }
@@ -54,7 +53,7 @@ std::string hint(const TrainArguments& o) {
 void train_seeds(const TrainArguments& o, const TrainConfig& config) {
   if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
-  const SeedResults group = run_seeds(config, count, folder_of(o), o.resume);
+  const SeedResults group = run_seeds(config, count, folder_of(o), o.resume, console());
   fmt::print("\n{}", seeds_text(group));
   if (group.finished()) return;
   fmt::print("stopped; {}\n", hint(o));
@@ -89,6 +88,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   TrainOptions options;
   options.resume = o.resume;
   options.stop_after = o.stop_after;
+  options.listener = &console();
   const TrainResult result = train(config, folder, options);
   if (!result.finished) {
     fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));

@@ -1,11 +1,12 @@
-#include "train/tune.h"
+#include "experiment/tune.h"
 
 #include <fmt/format.h>
 
 #include "command.h"
+#include "console.h"
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/model_catalogue.h"
+#include "model_spec/model_catalogue.h"
 #include "run_options.h"
 #include "train/trainable.h"
 
@@ -56,7 +57,7 @@ void add_tune(CLI::App& app, const Program& program) {
       }
     }
     const InterruptGuard guard;
-    const TuneResult result = run_tune(o->plan, o->out);
+    const TuneResult result = run_tune(o->plan, o->out, console());
     fmt::print("\n{}\ntable: {}/tune.md\n", tune_markdown(o->plan, result.trials), o->out);
     if (result.finished) {
       fmt::print(

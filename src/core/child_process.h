@@ -1,9 +1,13 @@
-// Another program as a child: started, waited for, and told of a wish to stop (core/interrupt.h). What a child does to
-// itself, a crash or running out of memory, stays its own. It is asked to stop where this process dies first.
+// Other programs, the one way they are started here: no shell, words stay whole. What a child does to itself, a crash
+// or running out of memory, stays its own; it is told of a wish to stop (core/interrupt.h), and asked to stop where
+// this process dies first.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lano {
@@ -14,8 +18,36 @@ struct ChildEnd {
   bool good() const { return code == 0 && signal == 0; }
 };
 
-// Fails where the program cannot be started. It shares stdin, stdout and stderr.
-ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+struct ChildOptions {
+  std::string* output = nullptr;  // takes what the child writes to stdout, which else is shared
+  bool quiet = false;             // its stdout goes nowhere
+  std::vector<std::pair<std::string, std::string>> environment{};  // variables set beside this process's own
+};
+
+// Starts a program and waits for its end. Fails where it cannot be started.
+ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                   const ChildOptions& options = {});
+
+// A child that answers: lines to its stdin, lines from its stdout. Its input ends with the object, and so should it.
+class TalkingChild {
+ public:
+  // A name without a folder is looked for along PATH.
+  TalkingChild(const std::string& program, const std::vector<std::string>& arguments);
+  ~TalkingChild();
+  TalkingChild(const TalkingChild&) = delete;
+  TalkingChild& operator=(const TalkingChild&) = delete;
+
+  void tell(const std::string& line);
+  std::optional<std::string> line();  // the next one; none where the child said its last
+
+ private:
+  int child_ = -1;
+  std::FILE *to_ = nullptr, *from_ = nullptr;
+};
+
+// Replaces this process by a program; argv as main has it. Returns only where that program cannot be started.
+void become(const std::filesystem::path& program, char** argv);
+void become(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
 // The folder of the running program.
 std::filesystem::path program_folder();

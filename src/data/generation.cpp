@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/progress.h"
 #include "data/sample_store.h"
 
 namespace lano {
@@ -36,7 +35,7 @@ class Room {
 
 Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description,
                            const std::vector<Split>& splits, std::span<const float> shared_coordinates,
-                           const SampleMaker& make, bool replace) {
+                           const SampleMaker& make, bool replace, Listener& listener) {
   const auto samples = static_cast<std::int64_t>(splits.size());
   const bool own = shared_coordinates.empty();
   // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set;
@@ -54,7 +53,7 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
   {
-    Progress progress("generating " + description.name, samples, "samples");
+    CountedWork progress(listener, "generating " + description.name, samples, "samples");
     progress.advance(store.found());
 #pragma omp parallel
     {

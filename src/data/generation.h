@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/listener.h"
 #include "core/set_description.h"
 #include "data/dataset.h"
 
@@ -27,6 +28,6 @@ struct Generated {
 // replaced. A sample that fails to converge twenty times fails the generation; what is finished stays in the store.
 Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description,
                            const std::vector<Split>& splits, std::span<const float> shared_coordinates,
-                           const SampleMaker& make, bool replace = false);
+                           const SampleMaker& make, bool replace = false, Listener& listener = quiet());
 
 }  // namespace lano

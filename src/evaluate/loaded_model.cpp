@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/model_catalogue.h"
+#include "model_spec/architecture.h"
+#include "model_spec/model_catalogue.h"
 
 namespace lano {
 namespace {
@@ -14,13 +15,11 @@ LoadTorchModel& torch_predictors() {
   return load;
 }
 
-std::string name_of(const ModelFile& file) {
-  return file.architecture.is_object() ? file.architecture.value("name", "") : "";
-}
-
 }  // namespace
 
-bool needs_torch(const ModelFile& file, bool composite) { return composite || name_of(file) != "lano"; }
+bool needs_torch(const ModelFile& file, bool composite) {
+  return composite || !is_lano(architecture_name(file.architecture));
+}
 
 void set_torch_predictors(LoadTorchModel load) { torch_predictors() = std::move(load); }
 
@@ -35,7 +34,7 @@ LoadedModel load_model(ModelFile file, const std::string& doing, bool composite)
   } else if (torch_predictors() != nullptr) {
     loaded.predictor = torch_predictors()(std::move(file), doing);
   } else {
-    fail_without_torch(doing, name_of(file));
+    fail_without_torch(doing, architecture_name(file.architecture));
   }
   return loaded;
 }

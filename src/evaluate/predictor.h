@@ -1,29 +1,55 @@
-// A trained operator as everything behind the model file sees it, whichever engine computes: physical fields in,
-// physical fields out. The runtime's Operator is one by OperatorPredictor; models of LibTorch are others.
+// A trained operator as everything behind the model file sees it, whichever engine computes: the samples of a dataset
+// in, their predicted frames out, in physical values. Frames, roll-outs and each sample's geometry are handled here,
+// once; an engine answers single queries. The runtime's Operator is one by OperatorPredictor; models of LibTorch are
+// others.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
+#include "data/dataset.h"
 #include "runtime/operator.h"
 
 namespace lano {
 
+struct Prediction {
+  std::int64_t frames = 1;
+  std::vector<float> values;  // [S, frames, N, du], physical, samples one behind the other as in Samples
+
+  // [frames, N, channels] of sample i.
+  std::span<const float> of(const Samples& samples, std::int64_t i, std::int64_t channels) const {
+    const std::int64_t width = frames * channels;
+    return std::span(values).subspan(static_cast<std::size_t>(samples.first_point(i) * width),
+                                     static_cast<std::size_t>(samples.points_of(i) * width));
+  }
+};
+
 class Predictor {
  public:
   virtual ~Predictor() = default;
+
+  // Time-conditional models give every frame of the dataset; autoregressive ones start from the samples' first frame,
+  // which is kept as frame 0, and step freely `steps` times (0: as many as the dataset has frames).
+  Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0);
+
   virtual Task task() const = 0;
-  // Answers all queries; autoregressive models give the next state. Queries may share nothing but the kind of data.
-  virtual void apply(std::span<const Operator::Query> queries) = 0;
   // Another number of agents than in training; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents) = 0;
+
+ protected:
+  // Answers all queries; autoregressive models give the next state. Queries may share nothing but the kind of data.
+  virtual void apply(std::span<const Operator::Query> queries) = 0;
 };
 
 class OperatorPredictor : public Predictor {
  public:
   explicit OperatorPredictor(Operator op) : op_(std::move(op)) {}
   Task task() const override { return op_.task(); }
-  void apply(std::span<const Operator::Query> queries) override { op_.predict(queries); }
   std::int64_t use_agents(std::int64_t agents) override { return op_.use_agents(agents); }
+
+ protected:
+  void apply(std::span<const Operator::Query> queries) override { op_.predict(queries); }
 
  private:
   Operator op_;

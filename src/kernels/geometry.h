@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lano_layout.h"
+#include "model_spec/lano_layout.h"
 
 namespace lano::kernels {
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/lano_config.h"
 #include "kernels/geometry.h"
+#include "model_spec/lano_config.h"
 
 namespace lano::kernels {
 

@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "core/lano_config.h"
 #include "kernels/buffer.h"
 #include "kernels/dropout.h"
 #include "kernels/geometry.h"
 #include "kernels/tile_kernels.h"
+#include "model_spec/lano_config.h"
 
 namespace lano::kernels {
 

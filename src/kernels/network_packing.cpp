@@ -2,9 +2,9 @@
 // padded.
 #include <algorithm>
 
-#include "core/lano_sizes.h"
 #include "kernels/network.h"
 #include "kernels/network_parts.h"
+#include "model_spec/lano_sizes.h"
 
 namespace lano::kernels {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/model_catalogue.h"
-#include "core/progress.h"
+#include "core/duration.h"
+#include "model_spec/model_catalogue.h"
 #include "report/html_parts.h"
 #include "report/picture.h"
 
@@ -109,7 +109,7 @@ std::string render_samples(const ComparisonContent& content) {
       "<section class=\"panel wide-panel\"><h2>The median test sample of each run</h2>"
       "<p class=\"quiet\">Errors are on one colour scale: the darker, the better.</p>";
   for (const ComparedSample& compared : content.samples) {
-    const ReportSample& sample = compared.sample;
+    const ShownSample& sample = compared.sample;
     html +=
         fmt::format("<h3>{}{} <span class=\"quiet\">test sample {}, relative L2 {:.3e}</span></h3>", mark(compared.run),
                     escaped(run_name(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);

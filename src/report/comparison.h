@@ -13,7 +13,7 @@ namespace lano {
 
 struct ComparedSample {
   std::size_t run = 0;  // into the collection's runs
-  ReportSample sample;
+  ShownSample sample;
 };
 
 struct ComparisonContent {

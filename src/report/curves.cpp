@@ -159,4 +159,14 @@ std::string draw_histogram(const std::vector<double>& values, const std::string&
   return svg + "</svg>";
 }
 
+std::vector<Curve> learning_curves(const RunMetrics& m) {
+  std::vector<Curve> curves{{"training loss", "#9aa7b2", m.epoch, m.train_loss},
+                            {"validation relative L2", "#31688e", m.epoch, m.validation_l2}};
+  if (std::any_of(m.validation_ema_l2.begin(), m.validation_ema_l2.end(),
+                  [](double value) { return std::isfinite(value); })) {
+    curves.push_back({"validation relative L2, averaged weights", "#d55e00", m.epoch, m.validation_ema_l2});
+  }
+  return curves;
+}
+
 }  // namespace lano

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "run/run_metrics.h"
+
 namespace lano {
 
 struct Curve {
@@ -25,5 +27,8 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
 
 // A histogram of positive values in equal bins, as inline SVG.
 std::string draw_histogram(const std::vector<double>& values, const std::string& x_label);
+
+// Of a run: training loss, validation, and the validation of the averaged weights where there is any.
+std::vector<Curve> learning_curves(const RunMetrics& metrics);
 
 }  // namespace lano

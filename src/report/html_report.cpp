@@ -10,7 +10,7 @@
 namespace lano {
 namespace {
 
-std::string render_sample(const SetDescription& set, const ReportSample& sample) {
+std::string render_sample(const SetDescription& set, const ShownSample& sample) {
   std::string html = fmt::format(
       "<section class=\"panel sample\"><h2><span class=\"tag\">{}</span>test sample {} "
       "<span class=\"quiet\">relative L2 {:.3e}</span></h2>",
@@ -53,7 +53,7 @@ std::string render_report(const ReportContent& r) {
             draw_curves(r.steps, "frame", "relative L2") + "</section></div>";
   }
   html += "<section class=\"panel\"><h2>Summary</h2>" + render_table(r.summary) + "</section>";
-  for (const ReportSample& sample : r.samples) html += render_sample(r.set, sample);
+  for (const ShownSample& sample : r.samples) html += render_sample(r.set, sample);
   if (!r.config.empty()) {
     html += fmt::format("<details class=\"panel\"><summary>Configuration</summary><pre>{}</pre></details>",
                         escaped(r.config));

@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "core/set_description.h"
+#include "evaluate/shown_samples.h"
 #include "report/curves.h"
 
 namespace lano {
-
-struct ReportSample {
-  std::string label;  // "best", "median", "worst"
-  std::int64_t id = 0;
-  double relative_l2 = 0;
-  std::vector<float> coordinates;  // [N, dx]
-  std::vector<float> input;        // [N, da]
-  std::vector<float> truth;        // [N, du]
-  std::vector<float> prediction;   // [N, du]
-};
 
 struct ReportContent {
   std::string title, subtitle = "Linear Attention Neural Operator: report of a training run";
@@ -31,7 +22,7 @@ struct ReportContent {
   std::vector<double> errors;  // relative L2 of each test sample
   std::vector<Curve> steps;    // time-dependent sets: error at each frame; may be empty
   SetDescription set;          // of the samples' fields
-  std::vector<ReportSample> samples;
+  std::vector<ShownSample> samples;
   std::string config;  // TOML, shown folded
   std::string footer;
 };

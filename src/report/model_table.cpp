@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/model_catalogue.h"
-#include "core/progress.h"
+#include "core/duration.h"
+#include "model_spec/model_catalogue.h"
 #include "report/html_parts.h"
 #include "report/picture.h"
 #include "report/run_list.h"

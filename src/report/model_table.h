@@ -51,7 +51,7 @@ std::string model_table_csv(const ModelTable& table);  // a line a cell
 struct SideBySide {
   std::string benchmark, ours, theirs;  // labels of the two
   SetDescription set;
-  ReportSample mine, other;
+  ShownSample mine, other;
 };
 
 std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,

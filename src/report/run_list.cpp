@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/nearest.h"
-#include "core/progress.h"
 
 namespace lano {
 namespace {
@@ -129,7 +129,7 @@ std::size_t width_of(const std::string& text) {
 
 std::string error_text(double value) { return std::isfinite(value) ? fmt::format("{:.3e}", value) : "-"; }
 
-std::string spread_text(const SeedGroup::Spread& spread) {
+std::string spread_text(const MeanAndDeviation& spread) {
   if (!std::isfinite(spread.deviation)) return error_text(spread.mean);
   return fmt::format("{} +- {:.1e}", error_text(spread.mean), spread.deviation);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/run_summary.h"
+#include "run/run_summary.h"
 
 namespace lano {
 
@@ -38,7 +38,7 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
 
 // "3.000e-02 +- 1.0e-03"; "-" where unknown.
 std::string error_text(double value);
-std::string spread_text(const SeedGroup::Spread& spread);
+std::string spread_text(const MeanAndDeviation& spread);
 // 1104257 -> "1,104,257"
 std::string grouped_digits(std::int64_t value);
 

@@ -54,10 +54,10 @@ std::vector<Image> draw_sample(const SetDescription& set, std::span<const float>
   return row;
 }
 
-std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ReportSample>& samples,
+std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ShownSample>& samples,
                                             std::int64_t pixels) {
   std::vector<std::vector<Image>> rows;
-  for (const ReportSample& sample : samples) {
+  for (const ShownSample& sample : samples) {
     const auto draw = [&](const std::vector<float>& field, std::pair<double, double> range, ColourMap map) {
       return draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), field, range.first, range.second, map,
                         pixels);

@@ -19,7 +19,7 @@ std::vector<Image> draw_sample(const SetDescription& set, std::span<const float>
 
 // Judged samples as rows: input | truth | prediction | absolute error, a row a sample and output channel, the input in
 // the first row of each. Truth and prediction share a range; errors start at 0.
-std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ReportSample>& samples,
+std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ShownSample>& samples,
                                             std::int64_t pixels = 260);
 
 }  // namespace lano

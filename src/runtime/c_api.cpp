@@ -127,6 +127,18 @@ int lano_predict_call(const lano_operator* op, int64_t points, const float* coor
   });
 }
 
+int lano_roll_out(const lano_operator* op, int64_t points, const float* coordinates, const float* input, int64_t steps,
+                  float* output, const lano_call* call) {
+  return guarded([&] {
+    require(op != nullptr && output != nullptr && call != nullptr && points >= 0 && steps >= 0,
+            "an operator, points, steps, an output and a call with the first state");
+    const lano::SetDescription& set = op->op.set();
+    const auto state = static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels());
+    op->op.roll_out(values(coordinates, points, set.dims()), values(input, points, set.input_channels()), steps,
+                    {output, static_cast<std::size_t>(steps) * state}, call_of(call, set, points));
+  });
+}
+
 int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                  const lano_call* call, lano_prepared** prepared) {
   return guarded([&] {

@@ -65,6 +65,11 @@ typedef struct lano_call {
 LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                                float* output, const lano_call* call);
 
+/* Autoregressive models: steps from call->state on, each answer the state of the next step. output
+   [steps][points][output channels] takes all of them. */
+LANO_API int lano_roll_out(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                           int64_t steps, float* output, const lano_call* call);
+
 /* Agents prepared once for a field; then any points are decoded against them, for probes and zooms. Models that cannot
    (docs/runtime.md says which) fail with the reason. call may be null; its state is that of the prepared points.
    lano_prepared_free gives it back (null is allowed); it may outlive its operator. */

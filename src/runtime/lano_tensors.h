@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "core/lano_config.h"
 #include "core/shape.h"
 #include "kernels/network.h"
+#include "model_spec/lano_config.h"
 
 namespace lano {
 

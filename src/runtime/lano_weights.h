@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/lano_config.h"
+#include "model_spec/lano_config.h"
 #include "runtime/lano_tensors.h"
 #include "runtime/model_file.h"
 

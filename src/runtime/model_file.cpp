@@ -6,8 +6,8 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
-#include "core/parameter_name.h"
 #include "core/strict_json.h"
+#include "model_spec/parameter_name.h"
 
 namespace lano {
 namespace {

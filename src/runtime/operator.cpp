@@ -10,12 +10,14 @@
 
 #include "core/error.h"
 #include "core/hilbert.h"
-#include "core/lano_sizes.h"
 #include "kernels/buffer.h"
 #include "kernels/geometry_cache.h"
 #include "kernels/network.h"
+#include "model_spec/architecture.h"
+#include "model_spec/lano_sizes.h"
 #include "runtime/lano_weights.h"
 #include "runtime/position_features.h"
+#include "runtime/roll_out.h"
 #include "runtime/time_embedding.h"
 
 namespace lano {
@@ -68,8 +70,8 @@ Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   Parts& p = *parts_;
   p.file = std::move(file);
   const std::string doing = "loading a model";
-  const std::string name = p.file.architecture.is_object() ? p.file.architecture.value("name", "") : "";
-  if (name != "lano") fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-torch");
+  const std::string name = architecture_name(p.file.architecture);
+  if (!is_lano(name)) fail(doing, "a LANO", fmt::format("'{}'", name), "other operators need lano-torch");
   static_cast<LanoParts&>(p) = lano_parts(p.file, doing);
   p.network = std::make_unique<kernels::Network>(kernels::network_shape(p.config, p.shape), p.weights.network, false);
   p.geometries = std::make_unique<kernels::GeometryCache>(p.config, p.shape, false);
@@ -240,6 +242,29 @@ void Operator::predict(std::span<const float> coordinates, std::span<const float
                        const Call& call) const {
   const Query query{coordinates, input, output, call};
   predict({&query, 1});
+}
+
+void Operator::roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
+                        std::span<float> output, const Call& call) const {
+  constexpr const char* kRolling = "rolling out an operator";
+  if (task() != Task::autoregressive)
+    fail_usage(kRolling, "an autoregressive model, which steps in time", "another", "call predict");
+  if (steps < 1) fail_usage(kRolling, "at least one step", std::to_string(steps));
+  if (call.state.empty()) fail_usage(kRolling, "a state to step from", "none");
+  if (output.size() / static_cast<std::size_t>(steps) != call.state.size() ||
+      output.size() % static_cast<std::size_t>(steps) != 0) {
+    fail_usage(kRolling, fmt::format("room for {} states of {} values", steps, call.state.size()),
+               fmt::format("for {} values", output.size()));
+  }
+  const Query query{coordinates, input, output, call};
+  roll_out_queries({&query, 1}, steps, [this](std::span<const Query> now) { predict(now); });
+}
+
+std::vector<float> Operator::roll_out(std::span<const float> coordinates, std::span<const float> input,
+                                      std::int64_t steps, const Call& call) const {
+  std::vector<float> output(static_cast<std::size_t>(std::max<std::int64_t>(0, steps)) * call.state.size());
+  roll_out(coordinates, input, steps, output, call);
+  return output;
 }
 
 // What a block computes for a new point needs the point's place among the others only for the stencil (its neighbours)

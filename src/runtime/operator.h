@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lano_config.h"
+#include "model_spec/lano_config.h"
 #include "runtime/model_file.h"
 
 namespace lano {
@@ -80,6 +80,13 @@ class Operator {
     Call call{};
   };
   void predict(std::span<const Query> queries) const;
+
+  // Autoregressive models: steps from call.state [N, du] on, each answer the state of the next step. output takes all
+  // of them, [steps, N, du]; the mesh of a call holds for every step.
+  void roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
+                std::span<float> output, const Call& call) const;
+  std::vector<float> roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
+                              const Call& call) const;
 
   // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the
   // points are kept too: L C floats a point. docs/runtime.md says which models can; others fail with the reason of

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/lano_sizes.h"
+#include "model_spec/lano_sizes.h"
 
 namespace lano {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/lano_config.h"
+#include "model_spec/lano_config.h"
 
 namespace lano {
 

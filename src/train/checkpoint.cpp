@@ -59,9 +59,9 @@ void write_checkpoint(const fs::path& path, const Checkpoint& c) {
                    {"steps", c.steps},
                    {"epoch_loss", c.epoch_loss},
                    {"epoch_seconds", c.epoch_seconds},
-                   {"best_epoch", c.best_epoch},
-                   {"best_validation", number(c.best_validation)},
-                   {"best_is_average", c.best_is_average},
+                   {"best_epoch", c.best.epoch},
+                   {"best_validation", number(c.best.error)},
+                   {"best_is_average", c.best.average},
                    {"ended", c.ended},
                    {"config", c.config},
                    {"data", c.data},
@@ -96,9 +96,9 @@ Checkpoint read_checkpoint(const fs::path& path) {
     c.steps = state.at("steps");
     c.epoch_loss = state.at("epoch_loss");
     c.epoch_seconds = state.at("epoch_seconds");
-    c.best_epoch = state.at("best_epoch");
-    c.best_validation = number_from(state.at("best_validation"));
-    c.best_is_average = state.at("best_is_average");
+    c.best.epoch = state.at("best_epoch");
+    c.best.error = number_from(state.at("best_validation"));
+    c.best.average = state.at("best_is_average");
     c.ended = state.at("ended");
     c.config = state.at("config");
     c.data = state.at("data");

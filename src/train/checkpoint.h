@@ -10,27 +10,20 @@
 #include <vector>
 
 #include "core/error.h"
+#include "run/run_metrics.h"
+#include "run/selection.h"
 
 namespace lano {
-
-struct EpochMetrics {
-  std::int64_t epoch = 0, step = 0;  // counted from 1; steps done so far
-  double learning_rate = 0, train_loss = 0;
-  double validation_l2 = 0, validation_ema_l2 = 0;  // of the weights and of their running mean; NaN where there is none
-  double seconds = 0;
-};
 
 struct Checkpoint {
   std::int64_t epoch = 0;                    // whole epochs done
   std::int64_t steps = 0;                    // steps of the optimiser, over all epochs
   double epoch_loss = 0, epoch_seconds = 0;  // of the epoch under way
-  std::int64_t best_epoch = 0;
-  double best_validation = 0;    // NaN before the first
-  bool best_is_average = false;  // the best weights are the running mean
-  bool ended = false;            // by early stop
-  std::string config;            // the run's TOML: another config may not resume it
-  std::string data;              // the dataset in words, with a fingerprint: another set may not either
-  std::int64_t threads = 0;      // it was computed with
+  KeptWeights best;                          // the choice so far
+  bool ended = false;                        // by early stop
+  std::string config;                        // the run's TOML: another config may not resume it
+  std::string data;                          // the dataset in words, with a fingerprint: another set may not either
+  std::int64_t threads = 0;                  // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
   std::vector<float> buffers,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model_spec/architecture.h"
 
 namespace lano {
 
@@ -106,7 +107,7 @@ void check_train_config(const TrainConfig& c) {
   require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] &&
                             std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
           "train.agents_range = [least, most] in whole numbers", fmt::format("[{}]", fmt::join(range, ", ")));
-  require(range.empty() || c.model == "lano",
+  require(range.empty() || is_lano(c.model),
           "model.name = \"lano\" for train.agents_range: other models have no agents", fmt::format("'{}'", c.model));
   require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range",
           "latent ones");
@@ -124,7 +125,7 @@ void check_train_config(const TrainConfig& c) {
   require(c.schedule.final_div_factor > 0, "schedule.final_div_factor above 0", c.schedule.final_div_factor);
   require(c.optimiser.weight_decay >= 0, "optimiser.weight_decay of at least 0", c.optimiser.weight_decay);
   require(c.optimiser.beta2 > 0 && c.optimiser.beta2 < 1, "optimiser.beta2 in (0, 1)", c.optimiser.beta2);
-  if (c.model == "lano")
+  if (is_lano(c.model))
     check_lano_config(c.lano);
   else
     check_baseline_config(baseline_config(c.model, c.lano, c.baseline));

@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "core/baseline_config.h"
 #include "core/config.h"
-#include "core/lano_config.h"
+#include "model_spec/baseline_config.h"
+#include "model_spec/lano_config.h"
+#include "run/selection.h"
 #include "train/adamw.h"
 #include "train/loss_config.h"
 #include "train/schedule.h"
 
 namespace lano {
 
-enum class Selection { best, last };   // which weights become the model file
 enum class Scaling { channel, none };  // of a field by the normaliser
 
 struct TrainConfig {

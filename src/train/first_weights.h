@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/lano_config.h"
+#include "model_spec/lano_config.h"
 
 namespace lano {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/lano_sizes.h"
+#include "model_spec/lano_sizes.h"
 #include "runtime/time_embedding.h"
 #include "train/first_weights.h"
 #include "train/flat.h"

@@ -4,6 +4,7 @@
 
 #include "core/child_process.h"
 #include "core/error.h"
+#include "model_spec/architecture.h"
 
 namespace lano {
 
@@ -19,7 +20,7 @@ std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& b
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
-  if (model != "lano") files.push_back(needed(own / (preset + ".toml"), model));
+  if (!is_lano(model)) files.push_back(needed(own / (preset + ".toml"), model));
   if (const fs::path special = own / fmt::format("{}-{}.toml", preset, benchmark); fs::exists(special))
     files.push_back(special);
   return files;

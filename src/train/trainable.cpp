@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/model_catalogue.h"
+#include "model_spec/architecture.h"
+#include "model_spec/model_catalogue.h"
 #include "train/lano_trainable.h"
 
 namespace lano {
@@ -37,7 +38,7 @@ std::map<std::string, Tensor> name_tensors(const std::vector<NamedShape>& layout
 
 void set_torch_trainables(MakeTrainable make) { torch_trainables() = std::move(make); }
 
-bool needs_torch(const TrainConfig& config) { return config.model != "lano" || config.engine == Engine::composite; }
+bool needs_torch(const TrainConfig& config) { return !is_lano(config.model) || config.engine == Engine::composite; }
 
 std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
                                           const Objective& objective) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/error.h"
+#include "core/listener.h"
 #include "train/config.h"
 
 namespace lano {
@@ -24,11 +24,8 @@ struct TrainOptions {
   std::int64_t stop_after = 0;  // stop after so many epochs in all, to be resumed; 0: train to the end
   bool test = true;             // judge the chosen weights on the test split at the end
   std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
+  Listener* listener = &quiet();
 };
-
-// Frames of a sample that training starts from: 1 of a steady set; a roll-out needs its steps ahead of it. May be below
-// 1, which is refused.
-std::int64_t training_starts(const TrainConfig& config, const SetDescription& set);
 
 // Stops with a checkpoint after the step in which core/interrupt.h says so.
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options = {});

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every example, built and run against an installed tree; all must say the same.
-# Usage: examples_test.sh BUILD CMAKE SOURCE PYTHON
+# Usage: examples_test.sh BUILD CMAKE SOURCE PYTHON MODELS (the program onnx_models, which makes some)
 set -euo pipefail
-build=$1 cmake=$2 source=$3 python=$4
+build=$1 cmake=$2 source=$3 python=$4 models=$5
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
@@ -10,20 +10,32 @@ model=$source/tests/data/files/model-v1.safetensors
 "$cmake" --install "$build" --prefix "$prefix" >/dev/null
 library=$(dirname "$(find "$prefix" -name 'liblano.so')")
 export LD_LIBRARY_PATH=$library
-cc -Wall -Werror -std=c99 -I"$prefix/include" "$source/examples/c/predict.c" -L"$library" -llano -o "$scratch/c"
-gfortran -Wall -J"$scratch" "$source/examples/fortran/predict.f90" -L"$library" -llano -o "$scratch/fortran"
+python_path=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')")
 "$cmake" -S "$source/examples/cpp" -B "$scratch/cpp" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 "$cmake" --build "$scratch/cpp" >/dev/null
-wanted=$("$scratch/c" "$model")
-grep -qE '^81 points, mean [0-9]\.[0-9]{6}e-0' <<<"$wanted" || { echo "C: $wanted"; exit 1; }
-for found in "$("$scratch/cpp/predict" "$model")" "$("$scratch/fortran" "$model" | sed 's/E/e/; s/mean  */mean /')" \
-             "$(PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") \
-                "$python" "$source/examples/python/predict.py" "$model")"; do
-  # The last digit may round differently in another language's print.
-  [ "${found%?e*}" = "${wanted%?e*}" ] || { echo "'$found' where C says '$wanted'"; exit 1; }
-done
-if "$scratch/c" "$source/README.md" 2>"$scratch/error"; then echo "a README was taken for a model"; exit 1; fi
+mkdir "$scratch/models"
+"$models" "$scratch/models" >/dev/null
+
+# The example NAME in four languages with a model; the first prints PATTERN, the others the same.
+agree() {  # NAME MODEL PATTERN
+  local name=$1 model=$2 pattern=$3 wanted found
+  cc -Wall -Werror -std=c99 -I"$prefix/include" "$source/examples/c/$name.c" -L"$library" -llano -o "$scratch/$name-c"
+  gfortran -Wall -J"$scratch" "$source/examples/fortran/$name.f90" -L"$library" -llano -o "$scratch/$name-fortran"
+  wanted=$("$scratch/$name-c" "$model")
+  grep -qE "$pattern" <<<"$wanted" || { echo "C: $wanted"; return 1; }
+  for found in "$("$scratch/cpp/$name" "$model")" \
+               "$("$scratch/$name-fortran" "$model" | sed 's/E/e/; s/mean  */mean /')" \
+               "$(PYTHONPATH=$python_path "$python" "$source/examples/python/$name.py" "$model")"; do
+    # The last digit may round differently in another language's print.
+    [ "${found%?e*}" = "${wanted%?e*}" ] || { echo "'$found' where C says '$wanted'"; return 1; }
+  done
+  echo "four languages say: $wanted"
+}
+agree predict "$model" '^81 points, mean [0-9]\.[0-9]{6}e-0'
+agree roll_out "$scratch/models/autoregressive.safetensors" '^5 steps, mean -?[0-9]\.[0-9]{6}e'
+if "$scratch/roll_out-c" "$model" 2>"$scratch/error"; then echo "a steady model was rolled out"; exit 1; fi
+grep -q 'autoregressive' "$scratch/error"
+if "$scratch/predict-c" "$source/README.md" 2>"$scratch/error"; then echo "a README was taken for a model"; exit 1; fi
 grep -q 'safetensors' "$scratch/error"
-PYTHONPATH=$(dirname "$(find "$prefix" -name 'lano*.so' -path '*python*')") \
-  "$python" "$source/tests/runtime/python_test.py" "$model"
-echo "four languages say: $wanted"
+PYTHONPATH=$python_path "$python" "$source/tests/runtime/python_test.py" "$model" \
+  "$scratch/models/autoregressive.safetensors"

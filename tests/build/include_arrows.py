@@ -5,19 +5,22 @@ import sys
 
 ALLOWED = {
     "core": set(),
-    "kernels": {"core"},
+    "model_spec": {"core"},
+    "kernels": {"core", "model_spec"},
     "pde": {"core"},
     "normalise": {"core"},
     "data": {"core", "normalise"},
     "metrics": {"core"},
-    "runtime": {"core", "kernels", "normalise"},
-    "report": {"core", "metrics"},
-    "evaluate": {"core", "normalise", "data", "metrics", "runtime"},
-    "train": {"core", "kernels", "normalise", "data", "metrics", "evaluate", "runtime"},
-    "models": {"core", "kernels", "normalise", "data", "metrics", "evaluate", "runtime", "train"},
+    "runtime": {"core", "model_spec", "kernels", "normalise"},
+    "evaluate": {"core", "model_spec", "normalise", "data", "metrics", "runtime"},
+    "run": {"core", "evaluate"},
+    "train": {"core", "model_spec", "kernels", "normalise", "data", "metrics", "evaluate", "runtime", "run"},
+    "experiment": {"core", "model_spec", "data", "metrics", "evaluate", "run", "train", "report"},
+    "report": {"core", "model_spec", "metrics", "evaluate", "run"},
     "serve": {"core", "runtime", "report"},
+    "libtorch": {"core", "model_spec", "kernels", "normalise", "data", "metrics", "evaluate", "runtime", "train"},
 }
-TORCH = {"models"}
+TORCH = {"libtorch"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -39,7 +42,7 @@ def faults(root):
     for path in sorted((root / "apps" / "lano").glob("*")):
         if path.suffix in {".h", ".cpp"}:
             for _, name in INCLUDE.findall(path.read_text()):
-                if name.split("/")[0] in {"torch", "ATen", "c10", "models"}:
+                if name.split("/")[0] in {"torch", "ATen", "c10", "libtorch"}:
                     yield f"{path}: '{name}' would link LibTorch into lano"
 
 
@@ -51,7 +54,7 @@ def self_test():
         (root / "src" / "pde").mkdir(parents=True)
         (root / "apps" / "lano").mkdir(parents=True)
         (root / "src" / "pde" / "a.cpp").write_text('#include "data/dataset.h"\n#include <torch/torch.h>\n')
-        (root / "apps" / "lano" / "b.cpp").write_text('#include "models/lano.h"\n')
+        (root / "apps" / "lano" / "b.cpp").write_text('#include "libtorch/lano.h"\n')
         found = list(faults(root))
         assert len(found) == 3, found
 

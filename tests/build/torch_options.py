@@ -20,7 +20,7 @@ def statements(text):
 
 
 def faults(root):
-    for path in sorted((root / "src" / "models").glob("*.cpp")):
+    for path in sorted((root / "src" / "libtorch").glob("*.cpp")):
         for number, statement in statements(path.read_text()):
             if MADE.search(statement) and not GOOD.search(statement):
                 yield f"{path}:{number}: {statement.strip().splitlines()[-1].strip()}"
@@ -30,7 +30,7 @@ def self_test():
     """The check must be able to fail."""
     import tempfile
     with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "src" / "models"
+        source = pathlib.Path(folder) / "src" / "libtorch"
         source.mkdir(parents=True)
         (source / "a.cpp").write_text("x = 1;\ny = torch::zeros(\n    {3});\n"
                                       "z = torch::zeros({3}, x.options());\nu = torch::eye(2);  // CPU\n")

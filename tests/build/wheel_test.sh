@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The Python wheel: made by pip, unpacked into a clean folder, used from there.
-# Usage: wheel_test.sh SOURCE PYTHON; 77: skipped.
+# Usage: wheel_test.sh SOURCE PYTHON MODELS (the program onnx_models, which makes some); 77: skipped.
 set -euo pipefail
-source=$1 python=$2
+source=$1 python=$2 models=$3
 for module in pip setuptools wheel numpy; do
   "$python" -c "import $module" 2>/dev/null ||
     { echo "skipped: $python has no $module (Debian: python3-$module)"; exit 77; }
@@ -31,9 +31,12 @@ if objdump -p "$module" | grep -E 'RPATH|RUNPATH'; then
   echo "the module looks for libraries where it was built"
   exit 1
 fi
+mkdir "$scratch/models"
+"$models" "$scratch/models" >/dev/null
 cd "$scratch"  # not the source folder, which Python would look in first
 PYTHONPATH=$scratch/site \
   "$python" -c 'import sys, lano; assert lano.__file__.startswith(sys.argv[1]), lano.__file__' "$scratch/site"
 PYTHONPATH=$scratch/site \
-  "$python" "$source/tests/runtime/python_test.py" "$source/tests/data/files/model-v1.safetensors"
+  "$python" "$source/tests/runtime/python_test.py" "$source/tests/data/files/model-v1.safetensors" \
+  "$scratch/models/autoregressive.safetensors"
 echo "${wheels[0]##*/} works from a clean folder"

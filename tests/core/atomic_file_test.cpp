@@ -6,7 +6,7 @@
 
 #include "scratch.h"
 
-namespace lano {
+namespace lano::atomic_file_test {
 namespace {
 
 TEST(AtomicFile, WritesAndReplaces) {
@@ -62,4 +62,4 @@ TEST(AtomicFile, ReadsWhatAFileHasAndNotWhatItSays) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::atomic_file_test

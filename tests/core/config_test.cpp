@@ -1,9 +1,9 @@
 #include "core/config.h"
 
-#include "core/lano_config.h"
+#include "model_spec/lano_config.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::config_test {
 namespace {
 
 struct Bound {
@@ -77,4 +77,4 @@ TEST(Config, FlatTomlKnowsNoSchema) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::config_test

@@ -8,7 +8,7 @@
 
 #include "core/random.h"
 
-namespace lano {
+namespace lano::hilbert_test {
 namespace {
 
 // What makes it a Hilbert curve: it visits every cell once, and each step moves to a neighbour.
@@ -76,4 +76,4 @@ TEST(Hilbert, PointsOutsideTheBoxAreClamped) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hilbert_test

@@ -9,7 +9,7 @@
 #include "hostile.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::hostile_config_test {
 namespace {
 
 struct Bound {
@@ -235,4 +235,4 @@ TEST(Rehearsal, SaysHowAChildEnded) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hostile_config_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace lano {
+namespace lano::random_test {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -72,4 +72,4 @@ TEST(Random, ShuffleIsAPermutationAndRepeats) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::random_test

@@ -4,13 +4,13 @@
 #include <limits>
 #include <thread>
 
+#include "core/duration.h"
 #include "core/error.h"
 #include "core/nearest.h"
-#include "core/progress.h"
 #include "core/set_description.h"
 #include "core/threads.h"
 
-namespace lano {
+namespace lano::text_test {
 namespace {
 
 TEST(Text, ErrorsHaveOneForm) {
@@ -86,4 +86,4 @@ TEST(Threads, CountCanBeSet) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::text_test

@@ -8,7 +8,7 @@
 #include "data/dataset.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::benchmark_import_test {
 namespace {
 
 using test::Index;
@@ -293,4 +293,4 @@ TEST(BenchmarkImport, DarcyMistakes) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::benchmark_import_test

@@ -7,7 +7,7 @@
 #include "data/generation.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::dataset_test {
 namespace {
 
 SetDescription small_set() {
@@ -226,4 +226,4 @@ TEST(Dataset, KeptFieldsAndCoordinatesOfEachSample) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::dataset_test

@@ -17,7 +17,7 @@
 #include "hostile.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::hostile_hdf5_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -673,4 +673,4 @@ TEST(HostileImports, NothingIsLeftBehind) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hostile_hdf5_test

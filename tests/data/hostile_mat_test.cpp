@@ -5,7 +5,7 @@
 #include "hostile.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::hostile_mat_test {
 namespace {
 
 using test::append_number;
@@ -231,4 +231,4 @@ TEST(HostileMat, RandomDamageNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hostile_mat_test

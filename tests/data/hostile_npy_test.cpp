@@ -7,7 +7,7 @@
 #include "hostile.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::hostile_npy_test {
 namespace {
 
 using test::append_number;
@@ -283,4 +283,4 @@ TEST(HostileNpy, RandomDamageNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hostile_npy_test

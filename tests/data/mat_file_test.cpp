@@ -6,7 +6,7 @@
 #include "core/atomic_file.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::mat_file_test {
 namespace {
 
 enum class Kind { plain, compressed, hdf5 };
@@ -122,4 +122,4 @@ TEST(MatFile, DamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::mat_file_test

@@ -3,7 +3,7 @@
 #include "core/atomic_file.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::npy_test {
 namespace {
 
 const std::filesystem::path kFiles = LANO_TEST_FILES;
@@ -86,4 +86,4 @@ TEST(Numpy, ForeignFilesAndWrongNames) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::npy_test

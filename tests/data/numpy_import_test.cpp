@@ -7,7 +7,7 @@
 #include "data/npy.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::numpy_import_test {
 namespace {
 
 std::vector<float> ramp(std::size_t count) {
@@ -169,4 +169,4 @@ TEST(NumpyImport, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::numpy_import_test

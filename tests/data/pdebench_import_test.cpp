@@ -5,7 +5,7 @@
 #include "data/dataset.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::pdebench_import_test {
 namespace {
 
 using test::Index;
@@ -105,4 +105,4 @@ TEST(PdebenchImport, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::pdebench_import_test

@@ -4,7 +4,7 @@
 
 #include "tiny_darcy.h"
 
-namespace lano {
+namespace lano::sample_feed_test {
 namespace {
 
 TEST(SampleFeed, BothWaysGiveTheSameNumbersInThePlannedOrder) {
@@ -59,4 +59,4 @@ TEST(SampleFeed, PiecesCoverTheSamplesInOrderAndInBounds) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::sample_feed_test

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/lano_config.h"
 #include "kernels/network.h"
+#include "model_spec/lano_config.h"
 #include "runtime/model_file.h"
 
 namespace lano::fuzz {

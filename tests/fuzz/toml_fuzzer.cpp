@@ -3,8 +3,8 @@
 
 #include "core/config.h"
 #include "core/error.h"
-#include "core/lano_config.h"
 #include "fuzzer.h"
+#include "model_spec/lano_config.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "scratch.h"
 
-namespace lano {
+namespace lano::metrics_test {
 namespace {
 
 TEST(Metrics, RelativeL2) {
@@ -50,4 +50,4 @@ TEST(Metrics, Quantiles) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::metrics_test

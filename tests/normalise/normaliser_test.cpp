@@ -5,7 +5,7 @@
 
 #include "scratch.h"
 
-namespace lano {
+namespace lano::normaliser_test {
 namespace {
 
 TEST(Normaliser, MeanAndDeviationOverSeveralSamples) {
@@ -64,4 +64,4 @@ TEST(Normaliser, ZeroOrInfiniteScalesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::normaliser_test

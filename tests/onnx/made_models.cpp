@@ -6,10 +6,10 @@
 #include <functional>
 
 #include "core/atomic_file.h"
-#include "core/lano_sizes.h"
 #include "core/random.h"
 #include "data/dataset.h"
 #include "data/npy.h"
+#include "model_spec/lano_sizes.h"
 #include "runtime/model_file.h"
 
 namespace lano {

@@ -12,7 +12,7 @@
 #include "pde/block_ilu.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::airfoil_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -455,4 +455,4 @@ TEST(AirfoilFull, RandomShapesConverge) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::airfoil_test

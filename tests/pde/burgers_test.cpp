@@ -6,7 +6,7 @@
 #include "pde/burgers_solver.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::burgers_test {
 namespace {
 
 constexpr double kTau = 2 * std::numbers::pi;
@@ -87,4 +87,4 @@ TEST(Burgers, ImpossibleSizesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::burgers_test

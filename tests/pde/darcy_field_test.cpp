@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-namespace lano {
+namespace lano::darcy_field_test {
 namespace {
 
 TEST(DarcyField, ValuesAndTheirShare) {
@@ -76,4 +76,4 @@ TEST(DarcyField, SamplesDiffer) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::darcy_field_test

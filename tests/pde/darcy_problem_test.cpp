@@ -7,7 +7,7 @@
 #include "data/generation.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::darcy_problem_test {
 namespace {
 
 DarcyConfig config(std::int64_t resolution, std::int64_t stride) {
@@ -83,4 +83,4 @@ TEST(DarcyProblem, ImpossibleSizesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::darcy_problem_test

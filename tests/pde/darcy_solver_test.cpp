@@ -8,7 +8,7 @@
 #include "pde/darcy_field.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::darcy_solver_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -161,4 +161,4 @@ TEST(DarcySolver, BadCoefficientsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::darcy_solver_test

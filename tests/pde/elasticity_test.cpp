@@ -5,7 +5,7 @@
 #include "pde/elasticity_problem.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::elasticity_test {
 namespace {
 
 // n x n elements on the unit square; inner nodes moved by `shift` at random.
@@ -288,4 +288,4 @@ TEST(Elasticity, StressesHaveTheExpectedSize) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::elasticity_test

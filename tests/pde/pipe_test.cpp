@@ -9,7 +9,7 @@
 #include "pde/taylor_hood.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::pipe_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -478,4 +478,4 @@ TEST(StridedProblem, KeepsEverySecondPointOfTheSameSolution) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::pipe_test

@@ -9,7 +9,7 @@
 #include "pde/plasticity_problem.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::plasticity_test {
 namespace {
 
 const PlaneMaterial kSteel;
@@ -486,4 +486,4 @@ TEST(PlasticityProblem, BadSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::plasticity_test

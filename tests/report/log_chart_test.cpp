@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace lano {
+namespace lano::log_chart_test {
 namespace {
 
 Rgb pixel(const Image& image, std::int64_t x, std::int64_t y) {
@@ -59,4 +59,4 @@ TEST(Curves, LogarithmicXSpacesDecadesEvenly) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::log_chart_test

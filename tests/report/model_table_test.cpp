@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace lano {
+namespace lano::model_table_test {
 namespace {
 
 // Three operators on two benchmarks: LANO is best on the first and second on the other, one cell has a reason, one was
@@ -123,4 +123,4 @@ TEST(ModelTable, ThePageShowsBothOperatorsBesideTheTruth) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::model_table_test

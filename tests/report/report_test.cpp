@@ -10,7 +10,7 @@
 #include "report/vtk.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::report_test {
 namespace {
 
 std::vector<std::uint8_t> decode_png(const std::string& bytes, std::uint32_t& width, std::uint32_t& height) {
@@ -214,7 +214,7 @@ TEST(Sheet, JudgedSamplesAreInputTruthPredictionError) {
   set.coordinates = {{"x", "1"}, {"y", "1"}};
   set.input = {{"a", "1"}};
   set.output = {{"u", "1"}, {"v", "1"}};
-  ReportSample sample;
+  ShownSample sample;
   sample.coordinates = {0, 0, 0, 1, 1, 0, 1, 1};
   sample.input = {0, 1, 2, 3};
   sample.truth = {0, 5, 1, 5, 2, 5, 4, 5};
@@ -252,4 +252,4 @@ TEST(Sheet, OnePictureAChannelAndTheLastFrame) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::report_test

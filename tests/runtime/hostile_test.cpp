@@ -12,7 +12,7 @@
 #include "runtime/operator.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::hostile_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -265,4 +265,4 @@ TEST(HostileModels, RandomDamageNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::hostile_test

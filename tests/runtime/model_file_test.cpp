@@ -5,7 +5,7 @@
 #include "core/atomic_file.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::model_file_test {
 namespace {
 
 ModelFile small_model() {
@@ -76,4 +76,4 @@ TEST(ModelFile, ForeignAndDamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::model_file_test

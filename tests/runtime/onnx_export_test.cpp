@@ -6,7 +6,7 @@
 #include "runtime/onnx/export.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::onnx_export_test {
 namespace {
 
 // Field number -> contents, in order: bytes, or the number as text.
@@ -126,4 +126,4 @@ TEST(OnnxExport, WhatDoesNotFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::onnx_export_test

@@ -7,7 +7,7 @@
 #include "runtime/operator.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::prepare_test {
 namespace {
 
 LanoConfig small() {
@@ -178,4 +178,4 @@ TEST(Prepare, RefusesWhereAPointHasNoPlace) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::prepare_test

@@ -1,5 +1,5 @@
 """The Python module: shapes, exceptions, the interpreter lock.
-Usage: python_test.py MODEL (the 9x9 Darcy model of version 1)"""
+Usage: python_test.py MODEL STEPPING (the 9x9 Darcy model of version 1, and an autoregressive one)"""
 import sys
 import threading
 
@@ -68,3 +68,16 @@ for t in threads:
     t.join()
 assert all(np.array_equal(r, u) for r in results)
 print("python keeps its word")
+
+# Roll-outs: the same as stepping by hand.
+stepping = lano.load(sys.argv[2])
+state = np.linspace(-1, 1, len(stepping.coordinates) * len(stepping.output), dtype=np.float32)
+state = state.reshape(*stepping.mesh, len(stepping.output))
+a = np.full((*stepping.mesh, len(stepping.input)), 0.3, dtype=np.float32)
+states = stepping.roll_out(state, 4, input=a)
+assert states.shape == (4, *state.shape)
+for found in states:
+    state = stepping.predict(input=a, state=state)
+    assert np.array_equal(found, state)
+raises(lano.Error, "at least one step", lambda: stepping.roll_out(state, 0, input=a))
+raises(lano.Error, "no state", lambda: op.roll_out(np.zeros((9, 9, 1)), 2))

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/lano_sizes.h"
 #include "core/random.h"
 #include "kernels/network.h"
+#include "model_spec/lano_sizes.h"
 #include "runtime/model_file.h"
 
 namespace lano::test {

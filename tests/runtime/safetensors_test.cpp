@@ -4,7 +4,7 @@
 
 #include "scratch.h"
 
-namespace lano {
+namespace lano::safetensors_test {
 namespace {
 
 // A file as the public format describes it, put together by hand.
@@ -95,4 +95,4 @@ TEST(Safetensors, HostileHeadersAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::safetensors_test

@@ -7,7 +7,7 @@
 #include "scratch.h"
 #include "train/schedule.h"
 
-namespace lano {
+namespace lano::adamw_test {
 namespace {
 
 struct Step {
@@ -159,4 +159,4 @@ TEST(Adamw, ClippingKeepsTheDirection) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::adamw_test

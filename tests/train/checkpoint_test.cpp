@@ -6,7 +6,7 @@
 #include "core/atomic_file.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::checkpoint_test {
 namespace {
 
 Checkpoint sample(std::int64_t steps) {
@@ -15,9 +15,9 @@ Checkpoint sample(std::int64_t steps) {
   c.steps = steps;
   c.epoch_loss = 0.1 + 1e-17 * static_cast<double>(steps);
   c.epoch_seconds = 1.0 / 3;
-  c.best_epoch = 1;
-  c.best_validation = std::nan("");
-  c.best_is_average = true;
+  c.best.epoch = 1;
+  c.best.error = std::nan("");
+  c.best.average = true;
   c.config = "a = 1\n";
   c.data = "0123";
   c.threads = 3;
@@ -37,9 +37,9 @@ TEST(Checkpoint, EveryValueComesBack) {
   EXPECT_EQ(b.steps, a.steps);
   EXPECT_EQ(b.epoch_loss, a.epoch_loss);
   EXPECT_EQ(b.epoch_seconds, a.epoch_seconds);
-  EXPECT_EQ(b.best_epoch, a.best_epoch);
-  EXPECT_TRUE(std::isnan(b.best_validation));
-  EXPECT_TRUE(b.best_is_average);
+  EXPECT_EQ(b.best.epoch, a.best.epoch);
+  EXPECT_TRUE(std::isnan(b.best.error));
+  EXPECT_TRUE(b.best.average);
   EXPECT_FALSE(b.ended);
   EXPECT_EQ(b.config, a.config);
   EXPECT_EQ(b.data, a.data);
@@ -114,4 +114,4 @@ TEST(CheckpointFolder, AStateOfAnotherBuildIsRefusedAndLeftAlone) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::checkpoint_test

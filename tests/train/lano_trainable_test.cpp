@@ -8,14 +8,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/lano_layout.h"
-#include "core/lano_sizes.h"
 #include "core/random.h"
 #include "core/threads.h"
+#include "model_spec/lano_layout.h"
+#include "model_spec/lano_sizes.h"
 #include "naive_lano.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::lano_trainable_test {
 namespace {
 
 using test::Matrix;
@@ -402,4 +402,4 @@ TEST(Dropout, DropsItsShareAndKeepsTheMean) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::lano_trainable_test

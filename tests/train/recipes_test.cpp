@@ -6,10 +6,10 @@
 #include <set>
 
 #include "core/atomic_file.h"
-#include "core/model_catalogue.h"
+#include "model_spec/model_catalogue.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::recipes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,4 +89,4 @@ TEST(Recipes, LaterFilesAndOverridesWin) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::recipes_test

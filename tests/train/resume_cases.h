@@ -3,11 +3,12 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
+#include <csignal>
+#include <sstream>
 
 #include "core/atomic_file.h"
+#include "core/child_process.h"
 #include "core/random.h"
 #include "train/checkpoint.h"
 #include "train/tiny_runs.h"
@@ -22,13 +23,14 @@ struct ResumeOutcome {
 
 inline ResumeOutcome start(const std::filesystem::path& config, const std::filesystem::path& run,
                            const std::string& how) {
-  // The shell replaces itself, so the status is the training's own.
-  const std::string command = fmt::format("OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive exec '{}' '{}' '{}' {} >/dev/null",
-                                          LANO_RESUME_VICTIM, config.string(), run.string(), how);
-  const int status = std::system(command.c_str());
-  return {(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
-              (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL),
-          WIFEXITED(status) && WEXITSTATUS(status) == 0};
+  std::vector<std::string> words{config.string(), run.string()};
+  std::istringstream parts(how);
+  for (std::string word; parts >> word;) words.push_back(word);
+  ChildOptions options;
+  options.quiet = true;
+  options.environment = {{"OMP_NUM_THREADS", "2"}, {"OMP_WAIT_POLICY", "passive"}};
+  const ChildEnd end = run_child(LANO_RESUME_VICTIM, words, options);
+  return {end.signal == SIGKILL, end.good()};
 }
 
 struct Victim {

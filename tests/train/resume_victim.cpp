@@ -11,7 +11,7 @@
 
 #include "train/trainer.h"
 #ifdef LANO_VICTIM_OF_TORCH
-#include "models/torch_trainable.h"
+#include "libtorch/torch_trainable.h"
 #endif
 
 int main(int argc, char** argv) try {

@@ -6,7 +6,7 @@
 #include "pde/darcy_solver.h"
 #include "scratch.h"
 
-namespace lano {
+namespace lano::sample_changes_test {
 namespace {
 
 // The truth of a changed sample is that of the changed equation: solved anew, not only permuted.
@@ -108,4 +108,4 @@ TEST(SampleChanges, SetsWithoutTheSymmetryAreRefused) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::sample_changes_test

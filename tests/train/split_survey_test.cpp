@@ -2,7 +2,7 @@
 
 #include "train/tiny_runs.h"
 
-namespace lano {
+namespace lano::split_survey_test {
 namespace {
 
 TEST(SplitSurvey, PiecesTellTheSameAsTheWholeSplit) {
@@ -27,4 +27,4 @@ TEST(SplitSurvey, PiecesTellTheSameAsTheWholeSplit) {
 }
 
 }  // namespace
-}  // namespace lano
+}  // namespace lano::split_survey_test

@@ -15,12 +15,13 @@
 #include "evaluate/evaluation.h"
 #include "evaluate/loaded_model.h"
 #include "pde/burgers_problem.h"
+#include "run/run_folder.h"
+#include "run/run_record.h"
 #include "scratch.h"
-#include "train/ablation.h"
-#include "train/run_folder.h"
+#include "train/checkpoint.h"
 #include "train/tiny_runs.h"
 
-namespace lano {
+namespace lano::trainer_test {
 namespace {
 
 using test::darcy;
@@ -35,9 +36,10 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
   EXPECT_LT(result.test_l2, 0.2);
   EXPECT_LT(result.validation_l2, 0.2);
   const RunFolder run(scratch / "run");
-  EXPECT_TRUE(std::filesystem::exists(run.checkpoints().best()));
-  EXPECT_EQ(run.checkpoints().files().size(), 2u);
-  for (const auto& path : {run.config(), run.metrics(), run.model(), run.evaluation_json(), run.evaluation_data(),
+  const CheckpointFolder checkpoints(run.checkpoints());
+  EXPECT_TRUE(std::filesystem::exists(checkpoints.best()));
+  EXPECT_EQ(checkpoints.files().size(), 2u);
+  for (const auto& path : {run.config(), run.metrics(), run.model(), run_record_file(run.path()), run.shown_samples(),
                            scratch / "run/events.jsonl"}) {
     EXPECT_TRUE(std::filesystem::exists(path)) << path;
   }
@@ -45,8 +47,8 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
   const LoadedModel trained = load_model(run.model());
   const DatasetReader reader(config.data);
   const Samples samples = reader.read(reader.indices(Split::test));
-  const Evaluation again = evaluate(*trained.predictor, reader.description(), samples);
-  EXPECT_DOUBLE_EQ(summarise(again.relative_l2).mean, result.test_l2);
+  const Evaluation again = judge(*trained.predictor, reader.description(), samples).evaluation;
+  EXPECT_DOUBLE_EQ(again.relative_l2.summary.mean, result.test_l2);
   // The chosen epoch is the best of those in metrics.csv.
   std::istringstream rows(read_file(run.metrics(), "r"));
   std::string line;
@@ -148,7 +150,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
   EXPECT_EQ(trained.about.architecture.at("order_box").size(), 4u);
   const DatasetReader reader(scratch / "cloud.h5");
   Samples given = reader.read(reader.indices(Split::test));
-  const auto straight = predict(*trained.predictor, set, given).values;
+  const auto straight = trained.predictor->predict(set, given).values;
   std::vector<std::int64_t> permutation(50);
   std::iota(permutation.begin(), permutation.end(), 0);
   shuffle(permutation, stream);
@@ -159,7 +161,7 @@ TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
     mixed.coordinates[2 * i + 1] = given.coordinates[2 * from + 1];
     mixed.input[i] = given.input[from];
   }
-  const auto permuted = predict(*trained.predictor, set, mixed).values;
+  const auto permuted = trained.predictor->predict(set, mixed).values;
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(permuted[i], straight[static_cast<std::size_t>(permutation[i])]);
 }
 
@@ -304,9 +306,9 @@ TEST(Trainer, TheRunningMeanIsJudgedBesideTheWeights) {
     EXPECT_NE(m.validation_ema_l2, m.validation_l2);
     best = std::min({best, m.validation_l2, m.validation_ema_l2});
   }
-  EXPECT_EQ(state.best_validation, best);
+  EXPECT_EQ(state.best.error, best);
   const auto evaluation = nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r"));
-  EXPECT_EQ(evaluation["weights"], state.best_is_average ? "ema" : "raw");
+  EXPECT_EQ(evaluation["weights"], state.best.average ? "ema" : "raw");
   EXPECT_NE(evaluation["selection_text"].get<std::string>().find("lowest validation error"), std::string::npos);
   // The mean is what it is said to be: here with one step, between the start and the weights.
   config.epochs = 1;
@@ -359,7 +361,7 @@ TEST(Trainer, OneModelServesManyAgents) {
   const Samples samples = reader.read(reader.indices(Split::test));
   for (const std::int64_t agents : {4, 25}) {
     trained.predictor->use_agents(agents);
-    EXPECT_LT(summarise(evaluate(*trained.predictor, reader.description(), samples).relative_l2).mean, 1.3 * mixed)
+    EXPECT_LT(judge(*trained.predictor, reader.description(), samples).evaluation.relative_l2.summary.mean, 1.3 * mixed)
         << agents;
   }
   config.agents_range = {4, 1e9};
@@ -529,7 +531,7 @@ TEST(TrainedModel, AFileOfVersionOneStillPredictsTheSame) {
   for (int i = 0; i < 9; ++i) {
     for (int j = 0; j < 9; ++j) samples.input.push_back((i + 2 * j) % 3 == 0 ? 12.0f : 3.0f);
   }
-  const auto u = predict(*trained.predictor, trained.about.set, samples).values;
+  const auto u = trained.predictor->predict(trained.about.set, samples).values;
   const std::pair<std::size_t, double> known[] = {
       {0 * 9 + 0, 0.000888168055}, {4 * 9 + 4, 0.00768688181}, {8 * 9 + 2, 0.00108496973}, {3 * 9 + 7, 0.00860316306}};
   for (const auto& [point, value] : known) EXPECT_NEAR(u[point], value, 1e-7);  // float32 of fields of 1e-2
@@ -584,10 +586,11 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   const LoadedModel trained = load_model(scratch / "run/model.safetensors");
   const DatasetReader reader(config.data);
   const Samples samples = reader.read(reader.indices(Split::test));
-  const Evaluation evaluation = evaluate(*trained.predictor, reader.description(), samples);
+  const Judged judged = judge(*trained.predictor, reader.description(), samples);
+  const Evaluation& evaluation = judged.evaluation;
   ASSERT_EQ(evaluation.step_l2.size(), 4u);  // frames 1 .. 4, the first is given
   EXPECT_EQ(evaluation.first_frame, 1);
-  EXPECT_NEAR(summarise(evaluation.relative_l2).mean, result.test_l2, 1e-9);
+  EXPECT_NEAR(evaluation.relative_l2.summary.mean, result.test_l2, 1e-9);
   // Persistence (every frame equals the first) is the least a stepping model must beat.
   double persistence = 0;
   const std::size_t frame = 64 * 2;
@@ -599,9 +602,9 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   }
   EXPECT_LT(result.test_l2, 0.7 * persistence);
   // A longer roll-out starts with the same frames and keeps the first state as given.
-  const Prediction longer = predict(*trained.predictor, reader.description(), samples, 9);
+  const Prediction longer = trained.predictor->predict(reader.description(), samples, 9);
   EXPECT_EQ(longer.frames, 10);
-  const auto known = evaluation.prediction.values.begin();
+  const auto known = judged.prediction.values.begin();
   for (std::size_t i = 0; i < 5 * frame; ++i) ASSERT_EQ(longer.values[i], known[static_cast<std::ptrdiff_t>(i)]);
   for (std::size_t i = 0; i < frame; ++i) ASSERT_NEAR(longer.values[i], samples.output[i], 1e-6);
 }
@@ -658,34 +661,11 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   EXPECT_EQ(trained.about.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
   const DatasetReader reader(scratch / "ragged.h5");
   const Samples all = reader.read(reader.indices("all"));
-  const auto together = predict(*trained.predictor, reader.description(), all).values;
-  const auto alone = predict(*trained.predictor, reader.description(), all).values;
+  const auto together = trained.predictor->predict(reader.description(), all).values;
+  const auto alone = trained.predictor->predict(reader.description(), all).values;
   ASSERT_EQ(together.size(), alone.size());
   for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 2e-6 * (1 + std::abs(alone[i])));
 }
 
-TEST(Ablation, WritesTheTableAndKeepsFinishedRuns) {
-  test::Scratch scratch;
-  TrainConfig config = tiny(darcy(scratch, 8, 2));
-  config.epochs = 1;
-  const auto rows = run_ablation(config, 2, scratch / "table");
-  ASSERT_EQ(rows.size(), 7u);
-  for (const AblationRow& row : rows) EXPECT_EQ(row.test_l2.size(), 2u) << row.name;
-  EXPECT_LT(rows[1].parameters, rows[0].parameters);  // without bias
-  EXPECT_LT(rows[2].parameters, rows[1].parameters);  // without DWC
-  EXPECT_NE(rows[0].test_l2[0], rows[0].test_l2[1]);  // seeds differ
-  const std::string table = read_file(scratch / "table/ablation.md", "r");
-  for (const char* name : {"| reference |", "| without bias |", "| without DWC |", "| without bias and DWC |",
-                           "| latent agents |", "| sum bias |", "| sequence pooling |"}) {
-    EXPECT_NE(table.find(name), std::string::npos) << name;
-  }
-  const auto model = scratch / "table/reference-0/model.safetensors";
-  const auto before = std::filesystem::last_write_time(model);
-  run_ablation(config, 2, scratch / "table");
-  EXPECT_EQ(std::filesystem::last_write_time(model), before);
-  config.batch = 3;
-  EXPECT_ERROR_WITH(run_ablation(config, 2, scratch / "table"), "runs of this recipe and data");
-}
-
 }  // namespace
-}  // namespace lano
+}  // namespace lano::trainer_test

@@ -10,7 +10,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/lano_sizes.h"
+#include "model_spec/architecture.h"
+#include "model_spec/lano_sizes.h"
 #include "runtime/lano_weights.h"
 #include "runtime/onnx/graph.h"
 #include "runtime/onnx/order.h"
@@ -341,8 +342,8 @@ class Export {
 }  // namespace
 
 Exported export_model(const ModelFile& file, const ExportOptions& options) {
-  const std::string name = file.architecture.is_object() ? file.architecture.value("name", "") : "";
-  if (name != "lano") fail(kDoing, "a LANO", fmt::format("'{}'", name), "other operators have no export");
+  const std::string name = architecture_name(file.architecture);
+  if (!is_lano(name)) fail(kDoing, "a LANO", fmt::format("'{}'", name), "other operators have no export");
   const LanoParts parts = lano_parts(file, kDoing);
   const Place place = place_of(parts.shape, file.set, options);
   return Export(file, parts, place, options.agents).run();

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/lano_layout.h"
 #include "kernels/geometry.h"
+#include "model_spec/lano_layout.h"
 #include "runtime/onnx/graph.h"
 
 namespace lano::onnx {

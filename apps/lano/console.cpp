@@ -1,0 +1,38 @@
+#include "console.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "progress.h"
+
+namespace lano::cli {
+namespace {
+
+class Console : public Listener {
+ public:
+  void say(const std::string& line) override { fmt::print("{}\n", line); }
+  void warn(const std::string& line) override { fmt::print(stderr, "lano: {}\n", line); }
+  void begin(const std::string& label, std::int64_t total, const std::string& unit) override {
+    progress_.emplace(label, total, unit);
+  }
+  void advance(std::int64_t count, const std::string& detail) override {
+    if (progress_) progress_->advance(count, detail);
+  }
+  void end(bool complete) override {
+    if (progress_ && complete) progress_->finish();
+    progress_.reset();
+  }
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+}  // namespace
+
+Listener& console() {
+  static Console terminal;
+  return terminal;
+}
+
+}  // namespace lano::cli

@@ -1,0 +1,74 @@
+#include "evaluate/predictor.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "runtime/roll_out.h"
+
+namespace lano {
+namespace {
+
+// Samples that go through the network together: enough to keep the cores busy with small ones. Up to this many points
+// the kernels cut the work of a sample as if it were alone, so the company of a sample changes no bit of its answer.
+constexpr std::int64_t kPointsTogether = 40960, kSamplesTogether = 64;
+
+std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
+  std::int64_t last = first, points = 0;
+  for (; last < samples.count && last - first < kSamplesTogether; ++last) {
+    if (last > first && points + samples.points_of(last) > kPointsTogether) break;
+    points += samples.points_of(last);
+  }
+  return last;
+}
+
+}  // namespace
+
+Prediction Predictor::predict(const SetDescription& set, const Samples& samples, std::int64_t steps) {
+  const bool rolls = task() == Task::autoregressive;
+  if (rolls && samples.output.empty()) {
+    fail("predicting", "a dataset whose output holds the first state", "no output",
+         "an autoregressive model steps from it");
+  }
+  const std::int64_t channels = set.output_channels();
+  Prediction prediction;
+  if (task() == Task::time_conditional) prediction.frames = samples.frames;
+  if (rolls) prediction.frames = 1 + (steps > 0 ? steps : samples.frames - 1);
+  prediction.values.resize(static_cast<std::size_t>(samples.first_point(samples.count) * prediction.frames * channels));
+  // Frames `first` to the last of sample i.
+  const auto room = [&](std::int64_t i, std::int64_t first, std::int64_t count) {
+    const std::int64_t frame = samples.points_of(i) * channels,
+                       from = samples.first_point(i) * prediction.frames * channels + first * frame;
+    return std::span(prediction.values)
+        .subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(count * frame));
+  };
+  for (std::int64_t first = 0, last; first < samples.count; first = last) {
+    last = end_of_group(samples, first);
+    std::vector<Operator::Query> queries;
+    for (std::int64_t i = first; i < last; ++i) {
+      queries.push_back({samples.coordinates_of(i, set.dims()), samples.input_of(i, set.input_channels()), {}, {}});
+      if (set.geometry != Geometry::points) queries.back().call.mesh = set.shape;
+    }
+    const auto query = [&](std::int64_t i) -> Operator::Query& { return queries[static_cast<std::size_t>(i - first)]; };
+    if (rolls) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::span<float> given = room(i, 0, 1);
+        const auto start = samples.output_of(i, channels).first(given.size());
+        std::copy(start.begin(), start.end(), given.begin());
+        query(i).call.state = given;
+        query(i).output = room(i, 1, prediction.frames - 1);
+      }
+      roll_out_queries(queries, prediction.frames - 1, [this](std::span<const Operator::Query> now) { apply(now); });
+      continue;
+    }
+    for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {
+      for (std::int64_t i = first; i < last; ++i) {
+        query(i).output = room(i, frame, 1);
+        if (task() == Task::time_conditional) query(i).call.time = set.time[static_cast<std::size_t>(frame)];
+      }
+      apply(queries);
+    }
+  }
+  return prediction;
+}
+
+}  // namespace lano

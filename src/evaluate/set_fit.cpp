@@ -1,0 +1,24 @@
+#include "evaluate/set_fit.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+
+namespace lano {
+
+void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing) {
+  const auto text = [](const SetDescription& d) {
+    return fmt::format("{} {} with {} coordinates, {} input and {} output channels",
+                       d.time.empty() ? "a steady" : "a time-dependent", geometry_name(d.geometry), d.dims(),
+                       d.input_channels(), d.output_channels());
+  };
+  const bool same_axes = given.geometry == Geometry::points || given.shape.size() == trained_on.shape.size();
+  const bool same_kind = (given.geometry == Geometry::points) == (trained_on.geometry == Geometry::points);
+  if (!same_kind || !same_axes || given.time.empty() != trained_on.time.empty() || given.dims() != trained_on.dims() ||
+      given.input_channels() != trained_on.input_channels() ||
+      given.output_channels() != trained_on.output_channels()) {
+    fail(doing, text(trained_on), text(given), "the model was trained on another kind of data");
+  }
+}
+
+}  // namespace lano

@@ -1,0 +1,42 @@
+// Which samples are shown of many, and what a picture of one needs: best, median and worst by relative L2, with input,
+// truth and prediction. A run keeps those of its test split in evaluation.h5.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "evaluate/evaluation.h"
+
+namespace lano {
+
+struct ShownSample {
+  std::string label{};  // "best", "median", "worst"
+  std::int64_t id = 0;
+  double relative_l2 = 0;
+  std::vector<float> coordinates{};  // [N, dx]
+  std::vector<float> input{};        // [N, da]
+  std::vector<float> truth{};        // [N, du], of time-dependent sets the last frame judged
+  std::vector<float> prediction{};   // [N, du]
+};
+
+struct ShownSamples {
+  SetDescription set{};  // of the fields
+  std::vector<ShownSample> samples{};
+};
+
+// Best, median and worst, each once: rows of the evaluation, in rising order of error.
+std::vector<std::size_t> rows_to_show(const Evaluation& evaluation);
+
+// Those samples of some that were judged together.
+ShownSamples shown_samples(const SetDescription& set, const Samples& samples, const Judged& judged);
+
+// Those of samples that were judged in pieces: read and predicted again. `ids` instead of rows_to_show's where given.
+ShownSamples shown_samples(Predictor& predictor, const DatasetReader& reader, const std::vector<std::int64_t>& ids);
+std::vector<std::int64_t> ids_to_show(const Evaluation& evaluation);
+
+// As a dataset whose output holds truth then prediction of each point.
+void write_shown(const std::filesystem::path& path, const ShownSamples& shown);
+ShownSamples read_shown(const std::filesystem::path& path);
+
+}  // namespace lano

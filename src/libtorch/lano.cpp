@@ -1,0 +1,372 @@
+// Cost of a block: 2NC(4C + 2rC) for the linear maps and 8NMC for attention. The composite path stores both N x M
+// probability matrices for its backward pass.
+#include "libtorch/lano.h"
+
+#include <cmath>
+
+#include "core/error.h"
+#include "libtorch/features.h"
+#include "libtorch/images.h"
+#include "libtorch/linear_attention.h"
+#include "model_spec/lano_sizes.h"
+#include "train/first_weights.h"
+
+namespace lano {
+namespace {
+
+torch::TensorOptions numbers_like(const torch::Tensor& x) {
+  return x.options().dtype(torch::kFloat64).requires_grad(false);
+}
+torch::TensorOptions indices_like(const torch::Tensor& x) {
+  return x.options().dtype(torch::kInt64).requires_grad(false);
+}
+
+// Rows: the taps at -reach, 0, +reach; columns: points -ceil(reach) .. ceil(reach). A tap between two points is shared
+// linearly by them.
+torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
+  const auto side = static_cast<std::int64_t>(std::ceil(reach - 1e-3));
+  torch::Tensor weights = torch::zeros({3, 2 * side + 1}, torch::kFloat64);  // CPU: filled here, moved below
+  auto at = weights.accessor<double, 2>();
+  for (int tap = 0; tap < 3; ++tap) {
+    const double place = std::clamp(static_cast<double>(side) + (tap - 1) * reach, 0.0, static_cast<double>(2 * side));
+    const auto low = static_cast<std::int64_t>(std::floor(place + 1e-9));
+    const double share = std::max(0.0, place - static_cast<double>(low));
+    at[tap][low] += 1 - share;
+    if (share > 0) at[tap][low + 1] += share;
+  }
+  return weights.to(like.device(), like.scalar_type());
+}
+
+// In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
+// linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that
+// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point.
+torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
+  const auto fade = [&](double place) {
+    return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
+  };
+  const std::int64_t points = image.size(dim);
+  std::vector<double> weights;
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = -side; i < points + side; ++i) {
+    from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
+    weights.push_back(fade(axis.place(static_cast<double>(i))));
+  }
+  std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
+  along[static_cast<std::size_t>(dim)] = points + 2 * side;
+  return image.index_select(dim, torch::tensor(from, indices_like(image))) *
+         torch::tensor(weights, numbers_like(image)).to(image.scalar_type()).view(along);
+}
+
+// Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..
+// ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches.
+torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches,
+                           const torch::Tensor& like) {
+  torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);  // CPU: filled here, moved below
+  auto at = weights.accessor<double, 2>();
+  for (std::int64_t i = 0; i < patches; ++i) {
+    const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
+    const double high =
+        i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
+    const auto place = [&](std::int64_t p) { return axis.place(static_cast<double>(p)); };
+    std::int64_t count = 0, nearest = 0;
+    for (std::int64_t p = 0; p < points; ++p) {
+      if (place(p) >= low - 1e-6 && place(p) < high - 1e-6) {
+        at[i][p] = 1;
+        ++count;
+      }
+      const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(axis.trained) - 0.5)) / 2;
+      if (std::abs(place(p) - middle) < std::abs(place(nearest) - middle)) nearest = p;
+    }
+    if (count == 0) at[i][nearest] = 1;  // a mesh coarser than the patches: the point closest to the patch
+    for (std::int64_t p = 0; count > 1 && p < points; ++p) at[i][p] /= static_cast<double>(count);
+  }
+  return weights.to(like.device(), like.scalar_type());
+}
+
+}  // namespace
+
+AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
+    : config_(config), patches_(shape.patches.empty() ? Shape{config.agents} : shape.patches), used_patches_(patches_) {
+  const std::int64_t c = config.width;
+  qkv_ = register_module("qkv", torch::nn::Linear(torch::nn::LinearOptions(c, 3 * c).bias(false)));
+  out_ = register_module("out", torch::nn::Linear(c, c));
+  if (config.dwc) {
+    // One filter a channel: [C,1,3,3] on a plane, [C,1,3] along a line or the order of a cloud, [C,1,3,3,3] in space.
+    std::vector<std::int64_t> sizes{c, 1};
+    sizes.insert(sizes.end(), static_cast<std::size_t>(std::max<std::int64_t>(shape.axes, 1)), 3);
+    dwc_ = register_parameter("dwc", torch::empty(sizes));
+  }
+  if (config.bias != Bias::none) {
+    b1_ = register_parameter("bias1", torch::empty({config.agents}));
+    b2_ = register_parameter("bias2", torch::empty({config.agents}));
+    b3_ = register_parameter("bias3", torch::empty({config.agents}));
+    b4_ = register_parameter("bias4", torch::empty({config.agents}));
+  }
+  if (config.agent_tokens == Agents::latent) {
+    latent_ = register_parameter("latent", torch::empty({config.agents, c}));
+  }
+}
+
+torch::Tensor AgentAttention::pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const {
+  const bool grid = pools_on_grid(config_, patches_, mesh);
+  const torch::Tensor image = to_image(q, grid ? mesh : Shape{q.size(1)});
+  const auto& to = used_patches_;
+  bool moved = false;
+  for (const AxisLayout& axis : axes) moved = moved || axis.moved;
+  if (grid && moved) {
+    // The patches mean the same regions as in training: axis by axis, points are averaged by place.
+    torch::Tensor pooled = image;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      pooled =
+          torch::tensordot(pooled, pool_weights(axes[a], mesh[a], to[a], q), {2}, {1});  // the axis moves to the end
+    }
+    return from_image(pooled);
+  }
+  switch (to.size()) {
+    case 1:  // a line as an image of one row: the two-dimensional pool works on channels-last memory without a copy
+      return from_image(torch::adaptive_avg_pool2d(image.unsqueeze(2), {1, to[0]}));
+    case 2:
+      return from_image(torch::adaptive_avg_pool2d(image, {to[0], to[1]}));
+    default:
+      return from_image(torch::adaptive_avg_pool3d(image, {to[0], to[1], to[2]}));
+  }
+}
+
+torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector,
+                                          const std::vector<std::vector<double>>& places) const {
+  torch::Tensor image = vector.view(at::IntArrayRef(patches_));
+  for (std::size_t a = 0; a < patches_.size(); ++a) {
+    const auto dim = static_cast<std::int64_t>(a);
+    const double last = static_cast<double>(patches_[a] - 1);
+    std::vector<std::int64_t> low, high;
+    std::vector<double> share;
+    for (const double place : places[a]) {
+      const double t = std::clamp(place, 0.0, last);
+      low.push_back(static_cast<std::int64_t>(t));
+      high.push_back(std::min(low.back() + 1, patches_[a] - 1));
+      share.push_back(t - static_cast<double>(low.back()));
+    }
+    std::vector<std::int64_t> along(patches_.size(), 1);
+    along[a] = static_cast<std::int64_t>(share.size());
+    const torch::Tensor weight = torch::tensor(share, numbers_like(vector)).to(vector.scalar_type()).view(along);
+    image = torch::lerp(image.index_select(dim, torch::tensor(low, indices_like(vector))),
+                        image.index_select(dim, torch::tensor(high, indices_like(vector))), weight);
+  }
+  return image.flatten();
+}
+
+std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh,
+                                                               const Axes& axes) const {
+  if (config_.bias == Bias::none) return {};
+  const bool grid = pools_on_grid(config_, patches_, mesh);
+  std::vector<std::vector<double>> point_places, agent_places;
+  for (std::size_t a = 0; a < patches_.size(); ++a) {
+    const std::int64_t n = grid ? mesh[a] : points;
+    const bool moved = grid && axes[a].moved;
+    std::vector<double> at_points(static_cast<std::size_t>(n)), at_agents(static_cast<std::size_t>(used_patches_[a]));
+    const auto m = static_cast<double>(patches_[a]);
+    // t = (n + 1/2) m/N - 1/2; at another resolution n and N are those of the training.
+    for (std::size_t i = 0; i < at_points.size(); ++i) {
+      at_points[i] =
+          moved ? (axes[a].place(static_cast<double>(i)) + 0.5) * m / static_cast<double>(axes[a].trained) - 0.5
+                : (static_cast<double>(i) + 0.5) * m / static_cast<double>(n) - 0.5;
+    }
+    for (std::size_t i = 0; i < at_agents.size(); ++i) {
+      at_agents[i] = (static_cast<double>(i) + 0.5) * m / static_cast<double>(at_agents.size()) - 0.5;
+    }
+    point_places.push_back(std::move(at_points));
+    agent_places.push_back(std::move(at_agents));
+  }
+  const auto agents = [&](const torch::Tensor& vector) {
+    return used_patches_ == patches_ ? vector : interpolate(vector, agent_places);
+  };
+  if (config_.bias == Bias::outer) {
+    return {torch::outer(agents(b1_), interpolate(b2_, point_places)),
+            torch::outer(interpolate(b3_, point_places), agents(b4_))};
+  }
+  // Sum: b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is
+  // zero.
+  return {interpolate(b2_, point_places).unsqueeze(0), agents(b4_).unsqueeze(0)};
+}
+
+torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const {
+  // A line (or the order of a cloud) as an image of one row.
+  const bool line = dwc_.dim() == 3;
+  torch::Tensor image = line ? to_image(v, {v.size(1)}).unsqueeze(2) : to_image(v, mesh);
+  torch::Tensor filter = line ? dwc_.unsqueeze(2) : dwc_;
+  std::vector<std::int64_t> dilation, padding;
+  if (line) {
+    dilation.push_back(1);
+    padding.push_back(0);
+  }
+  bool whole = true;
+  for (const AxisLayout& axis : axes)
+    whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
+    const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
+    if (!axes[a].moved) {
+      padding.push_back(side);
+    } else {
+      image = with_ghosts(image, dim, side, axes[a]);
+      padding.push_back(0);
+    }
+    if (whole) {
+      dilation.push_back(side);
+    } else {
+      // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
+      // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
+      filter = torch::tensordot(filter, tap_weights(axes[a].reach, filter), {line ? 3 : 2}, {0});
+      dilation.push_back(1);
+    }
+  }
+  return from_image(axes.size() == 3 ? torch::conv3d(image, filter, {}, 1, padding, dilation, v.size(2))
+                                     : torch::conv2d(image, filter, {}, 1, padding, dilation, v.size(2)));
+}
+
+torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {
+  const std::int64_t batch = qkv.size(0), points = qkv.size(1), c = config_.width, heads = config_.heads, d = c / heads;
+  const std::int64_t groups = batch * heads, agents = element_count(used_patches_);
+  const double scale = 1 / std::sqrt(static_cast<double>(d));
+  const torch::Tensor parts = qkv.unflatten(2, {3, heads, d}).permute({2, 0, 3, 1, 4}).contiguous();  // [3,B,H,N,D]
+  const torch::Tensor q = parts[0].view({groups, points, d});
+  const torch::Tensor k = parts[1].view({groups, points, d});
+  const torch::Tensor v = parts[2].view({groups, points, d});
+  const torch::Tensor tokens = latent_.defined() ? latent_.unsqueeze(0).expand({batch, agents, c})
+                                                 : pool(qkv.narrow(2, 0, c), mesh, axes);  // [B,M,C]
+  const torch::Tensor a = split_heads(tokens, heads).reshape({groups, agents, d});
+
+  const auto [bias1, bias2] = biases(points, mesh, axes);
+  const auto logits = [&](const torch::Tensor& bias, const torch::Tensor& left, const torch::Tensor& right) {
+    const torch::Tensor transposed = right.transpose(1, 2);
+    return bias.defined() ? torch::baddbmm(bias, left, transposed, 1, scale) : torch::bmm(left * scale, transposed);
+  };
+  const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
+  const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);  // broadcast, [BH,N,D]
+  const torch::Tensor merged = o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
+  if (!dwc_.defined()) return merged;
+  // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
+  return merged + stencil(qkv.narrow(2, 2 * c, c).contiguous(), mesh, axes);
+}
+
+torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layout) {
+  const torch::Tensor qkv = qkv_(x);  // [B,N,3C]
+  if (layout.counts.empty()) return out_(attend(qkv, layout.mesh, layout.axes));
+  // Packed clouds: maps of single points see them all at once, attention and stencil one cloud at a time.
+  std::vector<torch::Tensor> clouds;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < layout.counts.size(); ++i) {
+    clouds.push_back(attend(qkv.narrow(1, first, layout.counts[i]), {}, {layout.clouds[i]}));
+    first += layout.counts[i];
+  }
+  return out_(torch::cat(clouds, 1));
+}
+
+AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number) : number_(number) {
+  const std::int64_t c = config.width;
+  norm1_ = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
+  attention_ = register_module("attention", std::make_shared<AgentAttention>(config, shape));
+  norm2_ = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
+  up_ = register_module("ffn1", torch::nn::Linear(c, config.ffn_ratio * c));
+  down_ = register_module("ffn2", torch::nn::Linear(config.ffn_ratio * c, c));
+}
+
+// By the masks of the fused engine, so that both train alike.
+torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, const kernels::Dropout& dropout,
+                               kernels::Branch branch) const {
+  if (dropout.rate == 0 || !is_training()) return x;
+  const std::int64_t samples = layout.counts.empty() ? x.size(0) : static_cast<std::int64_t>(layout.counts.size()),
+                     c = x.size(2);
+  torch::Tensor factors = torch::empty(x.sizes(), torch::kFloat32);  // CPU: filled here, moved below
+  float* to = factors.data_ptr<float>();
+  for (std::int64_t b = 0; b < samples; ++b) {
+    const kernels::DropoutMask mask(dropout, b, number_, branch);
+    const std::int64_t points = layout.counts.empty() ? x.size(1) : layout.counts[static_cast<std::size_t>(b)];
+    for (std::int64_t n = 0; n < points; ++n, to += c) mask.row(n, c, to);
+  }
+  return x * factors.to(x.options().requires_grad(false));
+}
+
+torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout, const kernels::Dropout& dropout) {
+  f = f + drop(attention_->forward(norm1_(f), layout), layout, dropout, kernels::Branch::attention);
+  return f + drop(down_(torch::gelu(up_(norm2_(f)))), layout, dropout, kernels::Branch::feed_forward);
+}
+
+Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
+    : Lano(
+          [&] {
+            std::pair<LanoConfig, LanoShape> read;
+            lano_from_json(architecture, read.first, read.second);
+            return read;
+          }(),
+          seed) {}
+
+Lano::Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed)
+    : config_(std::move(read.first)), shape_(std::move(read.second)) {
+  const std::int64_t c = config_.width;
+  encoder1_ = register_module(
+      "encoder1", torch::nn::Linear(position_width(config_.position, shape_.dims) + shape_.input_channels, 2 * c));
+  encoder2_ = register_module("encoder2", torch::nn::Linear(2 * c, c));
+  placeholder_ = register_parameter("placeholder", torch::empty({c}));
+  torch::nn::ModuleList blocks;
+  for (std::int64_t l = 0; l < config_.layers; ++l) {
+    blocks_.push_back(std::make_shared<AgentBlock>(config_, shape_, l));
+    blocks->push_back(blocks_.back());
+  }
+  register_module("blocks", blocks);
+  norm_ = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
+  if (config_.decoder == Decoder::mlp) decoder_hidden_ = register_module("decoder_hidden", torch::nn::Linear(c, c));
+  decoder_ = register_module("decoder", torch::nn::Linear(c, shape_.output_channels));
+  if (config_.task == Task::time_conditional) {
+    time1_ = register_module("time1", torch::nn::Linear(c, c));
+    time2_ = register_module("time2", torch::nn::Linear(c, c));
+  }
+  initialise(seed);
+}
+
+void Lano::initialise(std::uint64_t seed) {
+  const torch::NoGradGuard no_grad;
+  std::vector<float> values = first_lano_weights(config_, shape_, seed);
+  std::int64_t at = 0;
+  for (const auto& item : named_parameters()) {
+    item.value().copy_(
+        torch::from_blob(values.data() + at, item.value().sizes(), torch::kFloat32));  // CPU: copied across
+    at += item.value().numel();
+  }
+}
+
+torch::Tensor Lano::time_features(const Batch& batch) {
+  return time2_(torch::silu(time1_(time_waves(shape_, batch.time, config_.width, batch.coordinates.options()))));
+}
+
+std::int64_t Lano::use_agents(std::int64_t agents) {
+  const std::vector<std::int64_t> patches = patches_for(config_, shape_, agents);
+  for (const auto& block : blocks_) block->attention().use_patches(patches);
+  return element_count(patches);
+}
+
+torch::Tensor Lano::forward(const Batch& batch) {
+  torch::Tensor features = position_features(config_.position, shape_, batch.coordinates);
+  if (shape_.input_channels > 0) features = torch::cat({features, batch.input}, -1);
+  torch::Tensor f = encoder2_(torch::gelu(encoder1_(features))) + placeholder_;
+  if (time1_) {
+    const torch::Tensor time = time_features(batch);
+    if (batch.counts.empty()) {
+      f = f + time.unsqueeze(1);
+    } else {
+      const torch::Tensor counts =
+          torch::tensor(batch.counts, time.options().dtype(torch::kInt64).requires_grad(false));
+      f = f + torch::repeat_interleave(time, counts, 0).unsqueeze(0);
+    }
+  }
+  const Layout layout =
+      lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
+  kernels::Dropout dropout = pass_;
+  dropout.rate = config_.dropout;
+  for (const auto& block : blocks_) f = block->forward(f, layout, dropout);
+  f = norm_(f);
+  if (decoder_hidden_) f = torch::gelu(decoder_hidden_(f));
+  return decoder_(f);
+}
+
+}  // namespace lano

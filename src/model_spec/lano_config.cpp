@@ -1,0 +1,275 @@
+#include "model_spec/lano_config.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/strict_json.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+json to_json_value(const ConfigValue& value) {
+  return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+ConfigValue to_config_value(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return whole_number(value, "reading an architecture", "a switch");
+  if (value.is_number()) return value.get<double>();
+  return value.get<std::string>();
+}
+
+// max log(n_i/m_i) - min log(n_i/m_i): 0 for patches square in index.
+double aspect_spread(const std::vector<std::int64_t>& patches, const Shape& shape) {
+  double least = 1e300, most = -1e300;
+  for (std::size_t a = 0; a < patches.size(); ++a) {
+    const double extent = std::log(static_cast<double>(shape[a]) / static_cast<double>(patches[a]));
+    least = std::min(least, extent);
+    most = std::max(most, extent);
+  }
+  return most - least;
+}
+
+// Every way to write `agents` as m1 * m2 * ..., largest m1 first so that the first of equals wins.
+void factorise(std::int64_t agents, const Shape& shape, std::vector<std::int64_t>& prefix,
+               std::vector<std::int64_t>& best, double& best_spread) {
+  const std::size_t axis = prefix.size();
+  if (axis == shape.size()) {
+    if (agents != 1) return;
+    const double spread = aspect_spread(prefix, shape);
+    if (spread < best_spread - 1e-12) {
+      best_spread = spread;
+      best = prefix;
+    }
+    return;
+  }
+  for (std::int64_t m = std::min(agents, shape[axis]); m >= 1; --m) {
+    if (agents % m != 0) continue;
+    prefix.push_back(m);
+    factorise(agents / m, shape, prefix, best, best_spread);
+    prefix.pop_back();
+  }
+}
+
+}  // namespace
+
+void bind_lano_config(Schema& schema, LanoConfig& c) {
+  schema.bind("model.layers", c.layers, "number of agent-attention blocks, L");
+  schema.bind("model.heads", c.heads, "attention heads, H");
+  schema.bind("model.width", c.width, "channels of the hidden features, C; a multiple of heads");
+  schema.bind("model.agents", c.agents, "agent tokens, M");
+  schema.bind("model.ffn_ratio", c.ffn_ratio, "hidden width of the feed-forward network over C");
+  schema.bind<Bias>("model.bias", c.bias, {{"outer", Bias::outer}, {"sum", Bias::sum}, {"none", Bias::none}},
+                    "how four vectors make the bias matrices B1 and B2");
+  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values beside attention");
+  schema.bind<Agents>("model.agent_tokens", c.agent_tokens, {{"pooled", Agents::pooled}, {"latent", Agents::latent}},
+                      "agents pooled from the queries, or learned");
+  schema.bind<Pool>("model.pool", c.pool, {{"grid", Pool::grid}, {"sequence", Pool::sequence}},
+                    "agents pooled over patches of the grid, or over pieces of the point order");
+  schema.bind<Order>("model.order", c.order, {{"hilbert", Order::hilbert}, {"file", Order::file}},
+                     "order of a point cloud");
+  schema.bind<Position>("model.position", c.position,
+                        {{"coordinates", Position::coordinates}, {"reference", Position::reference}},
+                        "position features: coordinates, or distances to an 8x8 reference grid");
+  schema.bind<Decoder>("model.decoder", c.decoder, {{"linear", Decoder::linear}, {"mlp", Decoder::mlp}},
+                       "last map from features to fields");
+  schema.bind<DwcSpacing>("model.dwc_spacing", c.dwc_spacing,
+                          {{"physical", DwcSpacing::physical}, {"index", DwcSpacing::index}},
+                          "at other resolutions the stencil keeps its training spacing, or its indices");
+  schema.bind("model.dropout", c.dropout, "share of features dropped while training");
+  schema.bind<Task>("model.task", c.task,
+                    {{"steady", Task::steady},
+                     {"autoregressive", Task::autoregressive},
+                     {"time_conditional", Task::time_conditional}},
+                    "a field from inputs, the next state from this one, or a field at a given time");
+}
+
+void check_lano_config(const LanoConfig& c) {
+  const auto positive = [](const char* key, std::int64_t value) {
+    if (value < 1)
+      fail_usage("reading the model's config", fmt::format("model.{} of at least 1", key), std::to_string(value));
+  };
+  positive("layers", c.layers);
+  positive("heads", c.heads);
+  positive("width", c.width);
+  positive("agents", c.agents);
+  positive("ffn_ratio", c.ffn_ratio);
+  constexpr std::int64_t kMostAgents = 65536;
+  if (c.agents > kMostAgents)
+    fail_usage("reading the model's config", fmt::format("model.agents of at most {}", kMostAgents),
+               std::to_string(c.agents));
+  if (c.dropout < 0 || c.dropout >= 1) {
+    fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
+  }
+  if (c.width % c.heads != 0) {
+    fail_usage("reading the model's config", "model.width to be a multiple of model.heads",
+               fmt::format("{} and {}", c.width, c.heads));
+  }
+}
+
+std::vector<std::int64_t> choose_patches(std::int64_t agents, const Shape& shape) {
+  std::vector<std::int64_t> best, prefix;
+  double best_spread = 1e300;
+  factorise(agents, shape, prefix, best, best_spread);
+  if (best.empty()) {
+    fail_usage("choosing the patch grid of the agents",
+               fmt::format("model.agents that factors into patches of a {} grid", shape_text(shape)),
+               std::to_string(agents), "take a power of two below the number of points, or model.pool=sequence");
+  }
+  return best;
+}
+
+std::vector<std::int64_t> nearest_patches(std::int64_t agents, const Shape& shape) {
+  const std::int64_t points = element_count(shape);
+  agents = std::min(agents, points);
+  const std::int64_t farthest = std::min(points, agents + 4096);
+  for (std::int64_t distance = 0; distance < farthest; ++distance) {
+    for (const std::int64_t candidate : {agents - distance, agents + distance}) {
+      if (candidate < 1 || candidate > points) continue;
+      std::vector<std::int64_t> best, prefix;
+      double spread = 1e300;
+      factorise(candidate, shape, prefix, best, spread);
+      if (!best.empty() && spread <= std::log(2.0) + 1e-9) return best;
+    }
+  }
+  return choose_patches(1, shape);
+}
+
+LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing,
+                     const std::vector<double>& origin) {
+  LanoShape shape;
+  shape.dims = set.dims();
+  shape.input_channels = set.input_channels() + (config.task == Task::autoregressive ? set.output_channels() : 0);
+  shape.output_channels = set.output_channels();
+  shape.axes = set.geometry == Geometry::points ? 0 : static_cast<std::int64_t>(set.shape.size());
+  if (shape.axes == 0 && config.order == Order::hilbert) shape.order_box = set.box;
+  if (shape.axes > 3) fail("making a LANO", "a grid of one, two or three axes", shape_text(set.shape));
+  const bool on_grid = shape.axes > 0 && config.pool == Pool::grid;
+  if (shape.axes > 0) {
+    shape.mesh = set.shape;
+    shape.spacing = spacing;
+    shape.origin = origin.empty() ? std::vector<double>(spacing.size(), 0.0) : origin;
+  } else {
+    shape.points = set.points();
+  }
+  if (config.position == Position::reference) {
+    for (std::int64_t a = 0; a < shape.dims; ++a) shape.reference_box.insert(shape.reference_box.end(), {0.0, 1.0});
+  }
+  if (set.time.size() > 1) {
+    shape.time_origin = set.time.front();
+    shape.time_step = (set.time.back() - set.time.front()) / static_cast<double>(set.time.size() - 1);
+  }
+  if (on_grid) shape.patches = choose_patches(config.agents, set.shape);
+  return shape;
+}
+
+json architecture_json(const std::string& name, const Schema& switches, const LanoShape& shape) {
+  json out{{"name", name},
+           {"dims", shape.dims},
+           {"input_channels", shape.input_channels},
+           {"output_channels", shape.output_channels},
+           {"axes", shape.axes},
+           {"patches", shape.patches},
+           {"order_box", shape.order_box},
+           {"reference_box", shape.reference_box},
+           {"mesh", shape.mesh},
+           {"spacing", shape.spacing},
+           {"origin", shape.origin},
+           {"points", shape.points},
+           {"time_origin", shape.time_origin},
+           {"time_step", shape.time_step}};
+  for (const Schema::Key& key : switches.keys())
+    out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
+  return out;
+}
+
+json to_json(const LanoConfig& config, const LanoShape& shape) {
+  LanoConfig copy = config;
+  Schema schema;
+  bind_lano_config(schema, copy);
+  return architecture_json("lano", schema, shape);
+}
+
+void architecture_from_json(const json& from, const Schema& switches, LanoShape& shape) {
+  constexpr const char* kReading = "reading an architecture";
+  const auto whole = [&](const char* key) { return whole_number(from.at(key), kReading, key); };
+  try {
+    for (const Schema::Key& key : switches.keys()) {
+      const json& value = from.at(key.name.substr(key.name.find('.') + 1));
+      if (!key.set(to_config_value(value)))
+        fail("reading an architecture", key.type + " for " + key.name,
+             value.is_structured() ? value.type_name() : value.dump());
+    }
+    shape.dims = whole("dims");
+    shape.input_channels = whole("input_channels");
+    shape.output_channels = whole("output_channels");
+    shape.axes = whole("axes");
+    shape.patches = whole_numbers(from.at("patches"), kReading, "patches");
+    shape.order_box = from.at("order_box").get<std::vector<double>>();
+    shape.reference_box = from.at("reference_box").get<std::vector<double>>();
+    shape.mesh = whole_numbers(from.at("mesh"), kReading, "mesh");
+    shape.spacing = from.at("spacing").get<std::vector<double>>();
+    shape.origin = from.at("origin").get<std::vector<double>>();
+    shape.points = whole("points");
+    shape.time_origin = from.at("time_origin");
+    shape.time_step = from.at("time_step");
+  } catch (const json::exception& error) {
+    fail("reading an architecture", "all sizes and switches of the model", error.what(), "the file is damaged");
+  }
+  const auto axes = static_cast<std::size_t>(shape.axes);
+  if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 ||
+      shape.output_channels < 1 || shape.mesh.size() != axes ||
+      (!shape.patches.empty() && shape.patches.size() != axes) ||
+      (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
+    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+  }
+  std::int64_t points = 1;
+  for (std::size_t a = 0; a < axes; ++a) {
+    const bool fits = shape.mesh[a] >= 1 && shape.mesh[a] <= (std::int64_t{1} << 40) / points;
+    if (fits) points *= shape.mesh[a];
+    const bool good = fits && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) &&
+                                                         std::isfinite(shape.origin[a])));
+    if (!good)
+      fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others",
+           "the file is damaged");
+  }
+  if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
+    fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others",
+         "the file is damaged");
+  }
+}
+
+void check_reference_box(Position position, const LanoShape& shape) {
+  if (position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
+    fail("reading an architecture", "reference_box with two numbers an axis",
+         std::to_string(shape.reference_box.size()));
+  }
+}
+
+void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
+  Schema schema;
+  bind_lano_config(schema, config);
+  architecture_from_json(from, schema, shape);
+  check_lano_config(config);
+  std::int64_t patches = 1;
+  for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
+  if (!shape.patches.empty() && patches != config.agents)
+    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+  check_reference_box(config.position, shape);
+  const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
+  if (shape.order_box.size() != static_cast<std::size_t>(ordered ? 2 * shape.dims : 0)) {
+    fail("reading an architecture",
+         ordered ? "order_box with two numbers an axis" : "no order_box: the points are not sorted",
+         std::to_string(shape.order_box.size()));
+  }
+  for (const double edge : shape.order_box) {
+    if (!std::isfinite(edge)) fail("reading an architecture", "a finite order_box", "another", "the file is damaged");
+  }
+}
+
+}  // namespace lano

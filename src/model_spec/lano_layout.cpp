@@ -1,0 +1,61 @@
+#include "model_spec/lano_layout.h"
+
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+
+namespace lano {
+
+Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
+                   const std::vector<double>& spacing, const std::vector<double>& origin,
+                   const std::vector<std::int64_t>& counts) {
+  Layout layout{mesh, {}, counts, {}};
+  const bool physical = config.dwc_spacing == DwcSpacing::physical;
+  if (shape.axes == 0) {
+    // Along the Hilbert order the same distance in space spans N/N0 times as many points.
+    const bool scaled = physical && config.order == Order::hilbert && shape.points > 0;
+    const auto order_of = [&](std::int64_t size) {
+      AxisLayout axis;
+      if (!scaled || size == shape.points) return axis;
+      axis.trained = shape.points;
+      axis.reach = static_cast<double>(size) / static_cast<double>(shape.points);
+      axis.moved = true;
+      axis.first = 0.5 / axis.reach - 0.5;
+      return axis;
+    };
+    layout.axes = {order_of(points)};
+    for (const std::int64_t count : counts) layout.clouds.push_back(order_of(count));
+    return layout;
+  }
+  if (mesh.size() != static_cast<std::size_t>(shape.axes)) {
+    fail("applying a LANO", std::to_string(shape.axes) + " axes", shape_text(mesh));
+  }
+  for (std::size_t a = 0; a < mesh.size(); ++a) {
+    AxisLayout axis;
+    axis.trained = shape.mesh[a];
+    const std::int64_t n = mesh[a];
+    double first = 0;
+    if (!shape.spacing.empty() && !spacing.empty()) {
+      axis.reach = shape.spacing[a] / spacing[a];
+      first = ((origin.empty() ? 0 : origin[a]) - shape.origin[a]) / shape.spacing[a];
+    } else if (axis.trained > 1 && n > 1) {
+      axis.reach = static_cast<double>(n - 1) / static_cast<double>(axis.trained - 1);
+    }
+    const bool same = n == axis.trained && std::abs(axis.reach - 1) < 1e-3 && std::abs(first) < 1e-3;
+    if (!physical || same) {
+      axis.reach = 1;
+    } else {
+      axis.moved = true;
+      axis.first = first;
+    }
+    layout.axes.push_back(std::move(axis));
+  }
+  return layout;
+}
+
+bool pools_on_grid(const LanoConfig& config, const std::vector<std::int64_t>& patches, const Shape& mesh) {
+  return !mesh.empty() && patches.size() == mesh.size() && (patches.size() > 1 || config.pool == Pool::grid);
+}
+
+}  // namespace lano

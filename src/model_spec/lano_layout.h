@@ -1,0 +1,42 @@
+// Where the points of a batch lie against the mesh, or the order of a cloud, that a LANO was trained on. Every engine
+// computes patches, biases and stencil from this.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/shape.h"
+#include "model_spec/lano_config.h"
+
+namespace lano {
+
+// One axis of a mesh (or the order of a cloud) against the axis the model was trained on. Places count trained points:
+// point i of this axis lies at place(i), between -1 and `trained`, where the zero padding of the training begins.
+struct AxisLayout {
+  std::int64_t trained = 1;  // points of the trained axis
+  double reach = 1;          // distance of the stencil's outer taps, in points of this axis
+  bool moved = false;        // another axis than the trained one; else point i lies at place i
+  double first = 0;          // place of point 0
+  double place(double i) const {
+    return moved ? first + i / reach : i;
+  }  // any i, between points and beyond the ends too
+};
+
+// The arrangement of a batch's points as the blocks see it.
+struct Layout {
+  Shape mesh;                        // axes, or empty for clouds
+  std::vector<AxisLayout> axes;      // of the mesh, or of the order of all clouds
+  std::vector<std::int64_t> counts;  // packed clouds
+  std::vector<AxisLayout> clouds;    // the order of each packed cloud
+};
+
+// points: of one sample; counts: of packed clouds, else empty; spacing, origin: physical, of uniform grids, else empty.
+// Fails where the mesh has another number of axes than the model.
+Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
+                   const std::vector<double>& spacing, const std::vector<double>& origin,
+                   const std::vector<std::int64_t>& counts);
+
+// Whether agents are pooled over the patches of this mesh, and not along the order.
+bool pools_on_grid(const LanoConfig& config, const std::vector<std::int64_t>& patches, const Shape& mesh);
+
+}  // namespace lano

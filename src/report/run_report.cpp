@@ -1,0 +1,114 @@
+#include "report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/atomic_file.h"
+#include "core/duration.h"
+#include "core/version.h"
+#include "evaluate/shown_samples.h"
+#include "model_spec/architecture.h"
+#include "model_spec/model_catalogue.h"
+#include "report/run_list.h"
+#include "run/run_folder.h"
+
+namespace lano {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string number_text(double value) { return std::isfinite(value) ? error_text(value) : "none"; }
+
+void add_test(const Evaluation& test, ReportContent& content) {
+  const ErrorSummary& l2 = test.relative_l2.summary;
+  content.headline.push_back({"relative L2 on test", number_text(l2.mean)});
+  content.errors = test.relative_l2.per_sample;
+  content.summary.push_back(
+      {"Relative L2 on test, mean over samples",
+       fmt::format("{} (deviation {}, median {}, 95 % below {}, worst {})", number_text(l2.mean),
+                   number_text(l2.deviation), number_text(l2.median), number_text(l2.q95), number_text(l2.maximum))});
+  if (test.relative_h1.summary.mean > 0) {
+    content.summary.push_back({"Relative error of the gradient on test", number_text(test.relative_h1.summary.mean)});
+  }
+  if (!test.step_l2.empty()) {
+    Curve curve{"mean over test samples", "#31688e", {}, test.step_l2};
+    for (std::size_t t = 0; t < test.step_l2.size(); ++t)
+      curve.x.push_back(static_cast<double>(test.first_frame) + static_cast<double>(t));
+    content.steps = {curve};
+  }
+  content.summary.push_back({"Largest error at a point, mean over samples", number_text(test.max_error.summary.mean)});
+  content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test.ids.size())});
+  if (!test.ids.empty()) {
+    content.summary.push_back(
+        {"Prediction", fmt::format("{:.2f} ms a sample", 1e3 * test.seconds / static_cast<double>(test.ids.size()))});
+  }
+}
+
+void fill(const RunRecord& record, ReportContent& content) {
+  if (record.test) add_test(*record.test, content);
+  content.headline.push_back({"relative L2 on validation", number_text(record.validation_l2)});
+  content.headline.push_back({"parameters", grouped_digits(record.parameters)});
+  content.headline.push_back({"training time", duration_text(record.training_seconds)});
+  content.summary.push_back(
+      {"Weights kept", fmt::format("{}: epoch {} of {}{}", record.selection, record.best_epoch, record.epochs,
+                                   record.averaged ? ", averaged over the steps before (EMA)" : "")});
+  content.note = record.selection_text;
+  content.summary.push_back(
+      {"Training samples", fmt::format("{} (and {} for validation)", record.train_samples, record.validation_samples)});
+  content.title = fmt::format("{} on {}", model_label(record.model), record.set);
+  if (!is_lano(record.model)) content.subtitle = "Report of a training run";
+}
+
+bool same_fields(const SetDescription& a, const SetDescription& b) {
+  const auto same_name = [](const FieldInfo& left, const FieldInfo& right) { return left.name == right.name; };
+  return a.name == b.name && a.geometry == b.geometry && (a.geometry == Geometry::points || a.shape == b.shape) &&
+         std::equal(a.output.begin(), a.output.end(), b.output.begin(), b.output.end(), same_name);
+}
+
+// The median sample of each run that has one; none at all where the runs are on different sets.
+void add_median_samples(ComparisonContent& content) {
+  for (std::size_t r = 0; r < content.found.runs.size(); ++r) {
+    const fs::path path = shown_samples_file(content.found.runs[r].folder);
+    if (!fs::exists(path)) continue;
+    try {
+      ShownSamples picked = read_shown(path);
+      if (picked.samples.empty()) continue;
+      if (content.samples.empty()) content.set = picked.set;
+      if (!same_fields(content.set, picked.set)) {
+        content.samples.clear();
+        return;
+      }
+      content.samples.push_back({r, std::move(picked.samples[picked.samples.size() / 2])});
+    } catch (const std::exception& error) {  // a damaged file hides its own sample only
+      content.notes.push_back(
+          fmt::format("reading '{}': expected the test samples of the run, found {}", path.string(), error.what()));
+    }
+  }
+}
+
+}  // namespace
+
+ReportContent report_of_run(const fs::path& run) {
+  ReportContent content;
+  fill(read_run_record(run), content);
+  content.curves = learning_curves(read_run_metrics(metrics_file(run)));
+  content.config = read_file(config_file(run), "reading");
+  if (fs::exists(shown_samples_file(run))) {
+    ShownSamples shown = read_shown(shown_samples_file(run));
+    content.set = std::move(shown.set);
+    content.samples = std::move(shown.samples);
+  }
+  content.footer = fmt::format("lano {}", kVersion);
+  return content;
+}
+
+ComparisonContent comparison_of_runs(const std::vector<fs::path>& folders) {
+  ComparisonContent content;
+  content.found = collect_runs(folders, 1);  // the members of a group are one folder below it
+  add_median_samples(content);
+  content.footer = fmt::format("lano {}", kVersion);
+  return content;
+}
+
+}  // namespace lano

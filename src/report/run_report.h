@@ -1,0 +1,20 @@
+// The report of a finished run, and of several side by side, from their folders.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "report/comparison.h"
+#include "report/html_report.h"
+#include "run/run_record.h"
+
+namespace lano {
+
+// Fails with a sentence where the run is not finished or a file of it is damaged.
+ReportContent report_of_run(const std::filesystem::path& run);
+
+// Runs and seed groups in these folders, with the median test sample of each where all are on one set; what is damaged
+// is noted.
+ComparisonContent comparison_of_runs(const std::vector<std::filesystem::path>& folders);
+
+}  // namespace lano

@@ -1,0 +1,51 @@
+#include "run/run_folder.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+std::filesystem::path made(const std::filesystem::path& path) {
+  make_folder(path / "checkpoint");
+  return path;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path path)
+    : path_(made(path)), lock_(path_, fmt::format("training into '{}'", path_.string())) {
+  // What a process that was killed in the middle of a write left behind.
+  for (const auto& folder : {path_, path_ / "checkpoint"}) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".part" || entry.path().filename() == "best.new")
+        std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+void RunFolder::write_metrics(const std::vector<EpochMetrics>& rows) const {
+  write_file_atomically(metrics(), metrics_csv(rows));
+}
+
+void RunFolder::event(const std::string& kind, nlohmann::json details) const {
+  nlohmann::json line{
+      {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                           fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())))},
+      {"event", kind}};
+  line.update(details);
+  std::ofstream file(path_ / "events.jsonl", std::ios::app);
+  file << line.dump() << "\n";
+  if (!file.flush())
+    fail(fmt::format("writing '{}'", (path_ / "events.jsonl").string()), "space to write", "none",
+         "free space; the last checkpoint is kept");
+}
+
+}  // namespace lano

@@ -1,0 +1,41 @@
+// The folder of a run: config.toml, metrics.csv (a row an epoch), events.jsonl (a line an event, with times), the
+// checkpoints, the model file, and evaluation.json / evaluation.h5 from which the report is drawn. One process at a
+// time.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/folder_lock.h"
+#include "run/run_metrics.h"
+
+namespace lano {
+
+// Best, median and worst test sample of a finished run (evaluate/shown_samples.h).
+inline std::filesystem::path shown_samples_file(const std::filesystem::path& run) { return run / "evaluation.h5"; }
+inline std::filesystem::path config_file(const std::filesystem::path& run) { return run / "config.toml"; }
+inline std::filesystem::path metrics_file(const std::filesystem::path& run) { return run / "metrics.csv"; }
+inline std::filesystem::path model_file(const std::filesystem::path& run) { return run / "model.safetensors"; }
+
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path path);  // makes and locks it
+
+  std::filesystem::path config() const { return config_file(path_); }
+  std::filesystem::path metrics() const { return metrics_file(path_); }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoint"; }
+  std::filesystem::path model() const { return model_file(path_); }
+  std::filesystem::path shown_samples() const { return shown_samples_file(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+  void write_metrics(const std::vector<EpochMetrics>& rows) const;
+  void event(const std::string& kind, nlohmann::json details) const;  // appends one line with the present time
+
+ private:
+  std::filesystem::path path_;
+  FolderLock lock_;
+};
+
+}  // namespace lano

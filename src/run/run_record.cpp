@@ -1,0 +1,84 @@
+#include "run/run_record.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/atomic_file.h"
+#include "core/error.h"
+
+namespace lano {
+namespace {
+
+using nlohmann::json;
+
+json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
+
+double number(const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
+
+std::int64_t whole(const json& value) {
+  if (!value.is_number_integer()) (void)json(value).get_ref<const json::number_integer_t&>();  // says what it is
+  return value.get<std::int64_t>();
+}
+
+std::int64_t whole_or_zero(const json& from, const char* key) { return from.contains(key) ? whole(from[key]) : 0; }
+
+RunRecord record_from(const json& from) {
+  RunRecord record;
+  record.parameters = whole(from.at("parameters"));
+  record.epochs = whole(from.at("epochs"));
+  record.best_epoch = whole(from.at("best_epoch"));
+  record.training_seconds = number(from.at("training_seconds"));
+  record.validation_l2 = number(from.at("validation_l2"));
+  record.model = from.value("model", "lano");  // the only one of the first version
+  record.set = from.value("set", "");
+  record.selection = from.value("selection", "");
+  record.selection_text = from.value("selection_text", "");
+  record.averaged = from.value("weights", "raw") == "ema";
+  record.early_stop = from.value("early_stop", false);
+  record.seed = whole_or_zero(from, "seed");
+  record.train_samples = whole_or_zero(from, "train_samples");
+  record.validation_samples = whole_or_zero(from, "validation_samples");
+  if (from.contains("test")) record.test = evaluation_from_json(from["test"]);
+  return record;
+}
+
+}  // namespace
+
+std::filesystem::path run_record_file(const std::filesystem::path& run) { return run / "evaluation.json"; }
+
+bool is_finished(const std::filesystem::path& run) {
+  std::error_code ignored;
+  return std::filesystem::exists(run_record_file(run), ignored);
+}
+
+void write_run_record(const std::filesystem::path& run, const RunRecord& record) {
+  json out{{"model", record.model},
+           {"parameters", record.parameters},
+           {"epochs", record.epochs},
+           {"best_epoch", record.best_epoch},
+           {"selection", record.selection},
+           {"weights", record.averaged ? "ema" : "raw"},
+           {"selection_text", record.selection_text},
+           {"early_stop", record.early_stop},
+           {"seed", record.seed},
+           {"train_samples", record.train_samples},
+           {"validation_samples", record.validation_samples},
+           {"validation_l2", number_or_null(record.validation_l2)},
+           {"training_seconds", record.training_seconds},
+           {"set", record.set}};
+  if (record.test) out["test"] = to_json(*record.test);
+  write_file_atomically(run_record_file(run), out.dump(1) + "\n");
+}
+
+RunRecord read_run_record(const std::filesystem::path& run) {
+  const auto path = run_record_file(run);
+  try {
+    return record_from(json::parse(read_file(path, "reading")));
+  } catch (const json::exception& error) {
+    fail(fmt::format("reading '{}'", path.string()), "the evaluation of a finished run", error.what(),
+         "remove the file and resume the run");
+  }
+}
+
+}  // namespace lano

@@ -1,0 +1,37 @@
+// What a finished run came to: its evaluation.json, which training writes last. This is the file's one writer and one
+// reader.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "evaluate/evaluation.h"
+
+namespace lano {
+
+struct RunRecord {
+  std::string model{}, set{};  // names of operator and dataset
+  std::int64_t parameters = 0, epochs = 0, best_epoch = 0;
+  std::string selection{};       // "best on validation" or "last epoch"
+  std::string selection_text{};  // the same in a sentence
+  bool averaged = false;         // the weights kept are a running mean (EMA)
+  bool early_stop = false;
+  std::int64_t seed = 0, train_samples = 0, validation_samples = 0;
+  double validation_l2 = std::nan("");  // of the weights kept; NaN without a validation split
+  double training_seconds = 0;          // validation included
+  std::optional<Evaluation> test{};     // none where the split is missing or was not read
+
+  double test_l2() const { return test ? test->relative_l2.summary.mean : std::nan(""); }
+};
+
+std::filesystem::path run_record_file(const std::filesystem::path& run);
+bool is_finished(const std::filesystem::path& run);  // has one
+
+void write_run_record(const std::filesystem::path& run, const RunRecord& record);
+// Fails with a sentence where there is none or it is damaged. Files of older versions read alike.
+RunRecord read_run_record(const std::filesystem::path& run);
+
+}  // namespace lano

@@ -1,0 +1,17 @@
+// Whether a recipe can be trained on a dataset: said in one sentence before anything is computed or written.
+#pragma once
+
+#include "core/set_description.h"
+#include "train/config.h"
+#include "train/split_survey.h"
+
+namespace lano {
+
+// Frames of a sample that training starts from: 1 of a steady set; a roll-out needs its steps ahead of it. May be below
+// 1, which is refused.
+std::int64_t training_starts(const TrainConfig& config, const SetDescription& set);
+
+void check_recipe_fits(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey,
+                       bool has_validation);
+
+}  // namespace lano

@@ -1,0 +1,57 @@
+#include "train/subject.h"
+
+#include "model_spec/architecture.h"
+#include "train/recipe_check.h"
+
+namespace lano {
+namespace {
+
+// The recipe's switches, and what the training data fix.
+nlohmann::json architecture_for(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey) {
+  LanoConfig switches = config.lano;
+  const bool other = !is_lano(config.model);
+  if (other) {  // whose points need no order and no patches
+    switches.pool = Pool::sequence;
+    switches.order = Order::file;
+  }
+  LanoShape shape =
+      lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
+  if (!shape.order_box.empty()) shape.order_box = survey.box;
+  // The others' waves in space are as long as this box (libtorch/features.h); a LANO has none.
+  if (other || !shape.reference_box.empty()) shape.reference_box = survey.network_box;
+  if (survey.median_points > 0) shape.points = survey.median_points;
+  return architecture_json(config.model, switches, config.baseline, shape);
+}
+
+}  // namespace
+
+Subject::Subject(const TrainConfig& config)
+    : reader(config.data), survey(survey_split(reader, config)), validation(reader) {
+  check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
+}
+
+std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const {
+  const SetDescription& set = reader.description();
+  auto model = make_trainable(architecture_for(config, set, survey), config,
+                              {survey.normaliser.output, set.shape, survey.spacing});
+  // A number of agents it cannot have fails here, not in mid-run.
+  for (const double agents : config.agents_range) model->use_agents(static_cast<std::int64_t>(agents));
+  if (!config.agents_range.empty()) model->use_agents(config.lano.agents);
+  return model;
+}
+
+std::unique_ptr<SampleFeed> Subject::make_feed(const Trainable& model) {
+  return std::make_unique<SampleFeed>(reader, survey.ids, std::move(survey.samples), survey.normaliser,
+                                      model.order_box());
+}
+
+ModelFile Subject::about_model(nlohmann::json architecture) const {
+  ModelFile file;
+  file.architecture = std::move(architecture);
+  file.set = reader.description();
+  file.coordinates = survey.shared_coordinates;
+  file.normaliser = survey.normaliser;
+  return file;
+}
+
+}  // namespace lano

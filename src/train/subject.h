@@ -1,0 +1,31 @@
+// What a run learns and from what: the dataset, what a pass over its training split found, and the model file that will
+// be written, all but the weights. Made once, before the first step; what does not fit together is said here.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data/sample_feed.h"
+#include "runtime/model_file.h"
+#include "train/split_survey.h"
+#include "train/trainable.h"
+#include "train/validation.h"
+
+namespace lano {
+
+struct Subject {
+  explicit Subject(const TrainConfig& config);
+  Subject(const Subject&) = delete;  // its parts know each other
+  Subject& operator=(const Subject&) = delete;
+
+  std::unique_ptr<Trainable> make_model(const TrainConfig& config) const;
+  // Of the training split; takes its samples where they are in memory.
+  std::unique_ptr<SampleFeed> make_feed(const Trainable& model);
+  ModelFile about_model(nlohmann::json architecture) const;  // a model file without weights
+
+  DatasetReader reader;
+  SplitSurvey survey;
+  Validation validation;
+};
+
+}  // namespace lano

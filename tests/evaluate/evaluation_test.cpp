@@ -1,0 +1,131 @@
+// Judging, and the samples that are shown: against a predictor whose answers are known.
+#include "evaluate/evaluation.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "evaluate/shown_samples.h"
+#include "scratch.h"
+
+namespace lano::evaluation_test {
+namespace {
+
+// Adds to the state (or, steady, to the input) a number that grows with time.
+class Adder : public Predictor {
+ public:
+  explicit Adder(Task task) : task_(task) {}
+  Task task() const override { return task_; }
+  std::int64_t use_agents(std::int64_t agents) override { return agents; }
+  std::vector<std::size_t> calls;  // queries of each
+
+ protected:
+  void apply(std::span<const Operator::Query> queries) override {
+    calls.push_back(queries.size());
+    for (const Operator::Query& query : queries) {
+      const auto from = task_ == Task::autoregressive ? query.call.state : query.input;
+      for (std::size_t i = 0; i < query.output.size(); ++i)
+        query.output[i] = from[i] + static_cast<float>(1 + query.call.time);
+    }
+  }
+
+ private:
+  Task task_;
+};
+
+SetDescription line(std::vector<double> time = {}) {
+  SetDescription set;
+  set.name = "line";
+  set.shape = {4};
+  set.coordinates = {{"x", "1"}};
+  set.input = {{"a", "1"}};
+  set.output = {{"u", "1"}};
+  set.box = {0, 1};
+  set.time = std::move(time);
+  set.generator = "{}";
+  return set;
+}
+
+Samples samples_of(std::int64_t count, std::int64_t frames) {
+  Samples s;
+  s.count = count;
+  s.points = 4;
+  s.frames = frames;
+  s.shared_coordinates = true;
+  s.coordinates = {0, 0.25f, 0.5f, 0.75f};
+  for (std::int64_t i = 0; i < count; ++i) {
+    s.ids.push_back(10 + i);
+    for (int p = 0; p < 4; ++p) s.input.push_back(static_cast<float>(i + p));
+    for (std::int64_t t = 0; t < frames; ++t) {
+      for (int p = 0; p < 4; ++p) s.output.push_back(static_cast<float>((i + 1) * (p + 1)) + static_cast<float>(t));
+    }
+  }
+  return s;
+}
+
+TEST(Predictor, RollsOutFromTheFirstFrameAndBeyondTheLast) {
+  Adder adder(Task::autoregressive);
+  const Samples samples = samples_of(3, 4);
+  const Prediction known = adder.predict(line({0, 1, 2, 3}), samples);
+  EXPECT_EQ(known.frames, 4);
+  EXPECT_EQ(known.values, samples.output);  // one more a step is the truth
+  EXPECT_EQ(adder.calls, (std::vector<std::size_t>{3, 3, 3}));
+  const Prediction longer = adder.predict(line({0, 1, 2, 3}), samples, 6);
+  EXPECT_EQ(longer.frames, 7);
+  EXPECT_EQ(longer.of(samples, 2, 1)[6 * 4 + 3], 12 + 6);
+  const Judged judged = judge(adder, line({0, 1, 2, 3}), samples, 2);
+  EXPECT_EQ(judged.evaluation.first_frame, 1);
+  EXPECT_EQ(judged.evaluation.step_l2, (std::vector<double>{0, 0}));
+}
+
+TEST(Predictor, ManySamplesGoInGroups) {
+  Adder adder(Task::steady);
+  const Prediction prediction = adder.predict(line(), samples_of(130, 1));
+  EXPECT_EQ(adder.calls, (std::vector<std::size_t>{64, 64, 2}));
+  EXPECT_EQ(prediction.values[129 * 4 + 3], 133);
+}
+
+TEST(Evaluation, ErrorsOfTimeConditionalFramesByHand) {
+  Adder adder(Task::time_conditional);
+  const Samples samples = samples_of(2, 2);
+  const Evaluation e = judge(adder, line({0, 1}), samples).evaluation;
+  // Sample 0: predicted p + 1 and p + 2, truth the same; sample 1: one and two less a point.
+  EXPECT_EQ(e.relative_l2.per_sample[0], 0);
+  const double off = (0 + 1 + 4 + 9) * 2, size = (4 + 16 + 36 + 64) + (9 + 25 + 49 + 81);
+  EXPECT_NEAR(e.relative_l2.per_sample[1], std::sqrt(off / size), 1e-12);
+  EXPECT_EQ(e.max_error.per_sample, (std::vector<double>{0, 3}));
+  EXPECT_NEAR(e.step_l2[0], std::sqrt(14.0 / 120.0) / 2, 1e-12);
+  const Evaluation again = evaluation_from_json(to_json(e));
+  EXPECT_EQ(again.relative_l2.per_sample, e.relative_l2.per_sample);
+  EXPECT_EQ(again.relative_l2.summary.q95, e.relative_l2.summary.q95);
+  EXPECT_EQ(again.max_error.per_sample, e.max_error.per_sample);
+  EXPECT_EQ(again.step_l2, e.step_l2);
+  EXPECT_EQ(again.ids, e.ids);
+}
+
+TEST(ShownSamples, BestMedianAndWorstThroughTheFile) {
+  Adder adder(Task::steady);
+  const Samples samples = samples_of(5, 1);
+  Judged judged = judge(adder, line(), samples);
+  judged.evaluation.relative_l2.per_sample = {0.3, 0.1, 0.5, 0.2, 0.4};
+  EXPECT_EQ(ids_to_show(judged.evaluation), (std::vector<std::int64_t>{11, 10, 12}));
+  const ShownSamples shown = shown_samples(line(), samples, judged);
+  const test::Scratch scratch;
+  write_shown(scratch / "shown.h5", shown);
+  const ShownSamples again = read_shown(scratch / "shown.h5");
+  ASSERT_EQ(again.samples.size(), 3u);
+  EXPECT_EQ(again.set.output_channels(), 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(again.samples[i].label, (std::vector<std::string>{"best", "median", "worst"})[i]);
+    EXPECT_EQ(again.samples[i].id, shown.samples[i].id);
+    EXPECT_EQ(again.samples[i].relative_l2, shown.samples[i].relative_l2);
+    EXPECT_EQ(again.samples[i].coordinates, samples.coordinates);
+    EXPECT_EQ(again.samples[i].input, shown.samples[i].input);
+    EXPECT_EQ(again.samples[i].truth, shown.samples[i].truth);
+    EXPECT_EQ(again.samples[i].prediction, shown.samples[i].prediction);
+  }
+  EXPECT_EQ(shown.samples[2].prediction, (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_TRUE(rows_to_show({}).empty());
+}
+
+}  // namespace
+}  // namespace lano::evaluation_test

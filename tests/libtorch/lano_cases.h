@@ -1,0 +1,118 @@
+// Small LANOs of every switch and geometry, shared by the tests of the model and of its engines.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "libtorch/operator_model.h"
+#include "model_spec/lano_config.h"
+
+namespace lano::test {
+
+inline SetDescription described(Geometry geometry, const Shape& shape, std::size_t dims, std::size_t da,
+                                std::size_t du) {
+  SetDescription set;
+  set.geometry = geometry;
+  set.shape = shape;
+  set.coordinates.resize(dims, {"x", "1"});
+  set.input.resize(da, {"a", "1"});
+  set.output.resize(du, {"u", "1"});
+  for (std::size_t a = 0; a < dims; ++a) set.box.insert(set.box.end(), {0.0, 1.0});
+  return set;
+}
+
+inline std::shared_ptr<OperatorModel> model_for(const LanoConfig& config, const SetDescription& set,
+                                                std::uint64_t seed = 1) {
+  return make_model(to_json(config, lano_shape(config, set)), seed);
+}
+
+struct Case {
+  std::string name;
+  LanoConfig config;
+  SetDescription set;
+};
+
+inline void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+inline LanoConfig tiny() {
+  LanoConfig c;
+  c.layers = 2;
+  c.heads = 2;
+  c.width = 8;
+  c.agents = 4;
+  return c;
+}
+
+inline std::vector<Case> cases() {
+  const auto grid = described(Geometry::grid, {5, 6}, 2, 1, 2);
+  std::vector<Case> all{{"grid", tiny(), grid}};
+  const auto vary = [&](const std::string& name, auto change, const SetDescription& set) {
+    LanoConfig c = tiny();
+    change(c);
+    all.push_back({name, c, set});
+  };
+  vary(
+      "sum", [](auto& c) { c.bias = Bias::sum; }, grid);
+  vary(
+      "no_bias", [](auto& c) { c.bias = Bias::none; }, grid);
+  vary(
+      "no_dwc", [](auto& c) { c.dwc = false; }, grid);
+  vary(
+      "latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
+  vary(
+      "sequence", [](auto& c) { c.pool = Pool::sequence; }, grid);
+  vary(
+      "mlp", [](auto& c) { c.decoder = Decoder::mlp; }, grid);
+  vary(
+      "reference", [](auto& c) { c.position = Position::reference; }, grid);
+  vary(
+      "one_agent", [](auto& c) { c.agents = 1; }, grid);
+  vary(
+      "mesh", [](auto& c) { c.agents = 6; }, described(Geometry::mesh, {7, 4}, 2, 0, 1));
+  vary(
+      "line", [](auto& c) { c.agents = 3; }, described(Geometry::grid, {11}, 1, 1, 1));
+  vary(
+      "space", [](auto& c) { c.agents = 8; }, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
+  vary(
+      "cloud", [](auto& c) { c.agents = 3; }, described(Geometry::points, {10}, 2, 2, 1));
+  vary(
+      "file_order",
+      [](auto& c) {
+        c.agents = 3;
+        c.order = Order::file;
+      },
+      described(Geometry::points, {10}, 2, 2, 1));
+  vary(
+      "fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
+  auto timed = grid;
+  timed.time = {0.5, 0.75, 1.0};
+  vary(
+      "autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed);
+  vary(
+      "time_conditional", [](auto& c) { c.task = Task::time_conditional; }, timed);
+  vary(
+      "one_point", [](auto& c) { c.agents = 2; }, described(Geometry::points, {1}, 2, 1, 1));
+  return all;
+}
+
+// Weights large enough that softmax, bias and GELU are far from linear.
+inline void enlarge_weights(OperatorModel& model) {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(5);
+  for (auto& p : model.parameters()) p.copy_(0.5 * torch::randn_like(p) + 0.2 * p);
+}
+
+inline Batch random_batch(const Case& c, std::int64_t samples) {
+  const std::int64_t channels = lano_shape(c.config, c.set).input_channels;
+  Batch batch;
+  batch.coordinates = torch::rand({samples, c.set.points(), c.set.dims()}, torch::kFloat64);
+  batch.input = torch::randn({samples, c.set.points(), channels}, torch::kFloat64);
+  if (c.set.geometry != Geometry::points) batch.mesh = c.set.shape;
+  if (!c.set.time.empty()) batch.time = torch::rand({samples}, torch::kFloat64);
+  return batch;
+}
+
+}  // namespace lano::test

@@ -1,0 +1,88 @@
+// Roll-outs by the operator and through C: the same as stepping by hand, on grids and clouds.
+#include <gtest/gtest.h>
+
+#include "random_model.h"
+#include "runtime/lano.h"
+#include "runtime/operator.h"
+#include "scratch.h"
+
+namespace lano::roll_out_test {
+namespace {
+
+LanoConfig stepping() {
+  LanoConfig c;
+  c.layers = 2, c.heads = 2, c.width = 8, c.agents = 4;
+  c.task = Task::autoregressive;
+  return c;
+}
+
+ModelFile model_of(Geometry geometry, const LanoConfig& config) {
+  const Shape shape = geometry == Geometry::points ? Shape{30} : Shape{6, 5};
+  SetDescription set = test::set_of(geometry, shape, 2, 1, 2);
+  set.time = {0, 1, 2};
+  if (config.task == Task::steady) set.time.clear();
+  return test::random_model(config, set);
+}
+
+std::vector<float> places() {
+  std::vector<float> x = test::uniform(60, 5, 0.5);
+  for (float& value : x) value += 0.5f;
+  return x;
+}
+
+TEST(RollOut, EqualsSteppingByHand) {
+  for (const Geometry geometry : {Geometry::mesh, Geometry::points}) {
+    const Operator op(model_of(geometry, stepping()));
+    const std::vector<float> x = places(), a = test::uniform(30, 6), first = test::uniform(60, 7);
+    Operator::Call call;
+    call.state = first;
+    const std::vector<float> states = op.roll_out(x, a, 4, call);
+    ASSERT_EQ(states.size(), 4u * 60u);
+    std::vector<float> state = first;
+    for (std::size_t step = 0; step < 4; ++step) {
+      call.state = state;
+      state = op.predict(x, a, call);
+      EXPECT_EQ(state, std::vector<float>(states.begin() + static_cast<std::ptrdiff_t>(step * 60),
+                                          states.begin() + static_cast<std::ptrdiff_t>(step * 60 + 60)));
+    }
+    EXPECT_NE(std::vector<float>(states.begin(), states.begin() + 60), state);
+  }
+}
+
+TEST(RollOut, ReachesC) {
+  const test::Scratch scratch;
+  write_model_file(scratch / "model.safetensors", model_of(Geometry::mesh, stepping()));
+  const Operator op = Operator::load(scratch / "model.safetensors");
+  const std::vector<float> x = places(), a = test::uniform(30, 6), first = test::uniform(60, 7);
+  Operator::Call said;
+  said.state = first;
+  lano_operator* c = nullptr;
+  ASSERT_EQ(lano_load((scratch / "model.safetensors").c_str(), &c), LANO_OK) << lano_message();
+  lano_call call{};
+  call.state = first.data();
+  std::vector<float> states(3 * 60);
+  EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 3, states.data(), &call), LANO_OK) << lano_message();
+  EXPECT_EQ(states, op.roll_out(x, a, 3, said));
+  EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 0, states.data(), &call), LANO_MISUSED);
+  EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 3, states.data(), nullptr), LANO_MISUSED);
+  call.state = nullptr;
+  EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 3, states.data(), &call), LANO_MISUSED);
+  EXPECT_NE(std::string(lano_message()).find("a state to step from"), std::string::npos);
+  lano_free(c);
+}
+
+TEST(RollOut, RefusesWhatDoesNotFit) {
+  LanoConfig steady = stepping();
+  steady.task = Task::steady;
+  const std::vector<float> x = places(), a = test::uniform(30, 6), first = test::uniform(60, 7);
+  Operator::Call call;
+  call.state = first;
+  EXPECT_ERROR_WITH(Operator(model_of(Geometry::mesh, steady)).roll_out(x, a, 2, call), "autoregressive");
+  const Operator op(model_of(Geometry::mesh, stepping()));
+  std::vector<float> room(100);
+  EXPECT_ERROR_WITH(op.roll_out(x, a, 2, room, call), "room for 2 states of 60 values");
+  EXPECT_ERROR_WITH(op.roll_out(x, a, -1, call), "at least one step");
+}
+
+}  // namespace
+}  // namespace lano::roll_out_test
