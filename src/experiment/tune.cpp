@@ -101,7 +101,7 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
   const auto failure = own / "failed.json";
   const auto fails_with = [&](std::string sentence) {
     sentence = sentence.substr(0, sentence.find('\n'));  // libraries add their call stack
-    fmt::print("trial {} failed: {}\n", trial.number, sentence);
+    listener.say(fmt::format("trial {} failed: {}", trial.number, sentence));
     make_folder(own);
     write_file_atomically(failure, ordered_json{{"rung", rung}, {"error", sentence}}.dump(1) + "\n");
     trial.error = sentence;

@@ -71,7 +71,7 @@ void register_model(const std::string& name, MakeModel make) {
 }
 
 std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, std::uint64_t seed) {
-  const std::string name = architecture.is_object() ? architecture.value("name", "") : "";
+  const std::string name = architecture_name(architecture);
   if (is_lano(name)) return std::make_shared<Lano>(architecture, seed);
   for (const auto& [known, make] : kBaselines) {
     if (name == known) return make_seeded(make, architecture, seed);

@@ -1,5 +1,5 @@
-// train() and load_model() of these tests know the models of LibTorch, as lano-torch does; and every test draws the same
-// random numbers, whichever ran before it (LibTorch's own generator begins with another seed in each process).
+// train() and load_model() of these tests know the models of LibTorch, as lano-torch does; and every test draws the
+// same random numbers, whichever ran before it (LibTorch's own generator begins with another seed in each process).
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 

@@ -60,7 +60,9 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
     const std::string block = "blocks." + std::to_string(l) + ".", attention = block + "attention.";
     norm(block + "norm1");
     add(attention + "qkv.weight", {3 * n.width, n.width});
-    if (config.dwc) add(attention + "dwc", {n.width, n.taps}, 0, 0.4);
+    Shape stencil{n.width, 1};
+    stencil.insert(stencil.end(), static_cast<std::size_t>(std::max<std::int64_t>(1, shape.axes)), 3);
+    if (config.dwc) add(attention + "dwc", stencil, 0, 0.4);
     for (int b = 1; config.bias != Bias::none && b <= 4; ++b)
       add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {n.agents, n.width}, 0, 1);
