@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "experiment/seeds.h"
+#include "run/run_folder.h"
 #include "run_options.h"
 #include "train/trainable.h"
 #include "train/trainer.h"
@@ -64,7 +65,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
-  const auto own_recipe = folder / (group ? "recipe.toml" : "config.toml");
+  const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none",
          "name the --out of 'lano train', or give the command that began it again");
@@ -80,7 +81,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   const InterruptGuard guard;
   if (group) return train_seeds(o, config);
   const bool holds_group = is_seed_group(folder);
-  if (holds_group || (!o.resume && std::filesystem::exists(folder / "config.toml"))) {
+  if (holds_group || (!o.resume && std::filesystem::exists(config_file(folder)))) {
     fail(fmt::format("training into '{}'", folder.string()), "a new folder",
          fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
          "choose another --out, or go on with it by --resume");
@@ -98,7 +99,7 @@ void run_train(const TrainArguments& o, const Program& program) {
              result.parameters, duration_text(result.seconds), result.best_epoch, result.epochs);
   if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
   if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
-  fmt::print("model: {}\n", (folder / "model.safetensors").string());
+  fmt::print("model: {}\n", model_file(folder).string());
   draw_report(folder.string());
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/strict_json.h"
 #include "data/sample_feed.h"
 
 namespace lano {
@@ -14,11 +15,6 @@ namespace {
 using nlohmann::json;
 
 double number(const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
-
-std::int64_t whole(const json& value) {
-  if (!value.is_number_integer()) (void)json(value).get_ref<const json::number_integer_t&>();  // says what it is
-  return value.get<std::int64_t>();
-}
 
 constexpr std::pair<const char*, double ErrorSummary::*> kParts[] = {
     {"mean", &ErrorSummary::mean}, {"deviation", &ErrorSummary::deviation}, {"minimum", &ErrorSummary::minimum},
@@ -125,7 +121,7 @@ json to_json(const Evaluation& e) {
   return out;
 }
 
-Evaluation evaluation_from_json(const json& from) {
+Evaluation evaluation_from_json(const json& from, std::string_view doing) {
   Evaluation e;
   e.seconds = from.contains("seconds") ? number(from["seconds"]) : 0;
   for (const auto& [name, member] : kMeasures) {
@@ -137,7 +133,7 @@ Evaluation evaluation_from_json(const json& from) {
   }
   (void)from.at("relative_l2").at("mean");
   for (const json& row : from.value("per_sample", json::array())) {
-    e.ids.push_back(whole(row.at("id")));
+    e.ids.push_back(whole_number(row.at("id"), doing, "the number of a sample"));
     for (const auto& [name, member] : kMeasures) {
       if (row.contains(name)) (e.*member).per_sample.push_back(number(row[name]));
     }
@@ -147,7 +143,7 @@ Evaluation evaluation_from_json(const json& from) {
     if (errors.size() != e.ids.size()) errors.clear();
   }
   if (from.contains("per_step")) {
-    e.first_frame = whole(from["per_step"].at("first_frame"));
+    e.first_frame = whole_number(from["per_step"].at("first_frame"), doing, "the first frame");
     for (const json& value : from["per_step"].at("relative_l2")) e.step_l2.push_back(number(value));
   }
   return e;

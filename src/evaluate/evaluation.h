@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "evaluate/predictor.h"
@@ -46,8 +47,8 @@ Evaluation judge_in_pieces(Predictor& predictor, const DatasetReader& reader, st
 
 // {"samples": .., "relative_l2": {"mean": .., ...}, "per_sample": [{"id": .., "relative_l2": .., ...}]}. Numbers that
 // are not finite are null in JSON and NaN here. Reading takes files of older versions, in which samples have no errors
-// but relative_l2; it throws nlohmann::json::exception on anything else that is no evaluation.
+// but relative_l2; on anything that is no evaluation it throws nlohmann::json::exception, or fails with `doing`.
 nlohmann::json to_json(const Evaluation& evaluation);
-Evaluation evaluation_from_json(const nlohmann::json& json);
+Evaluation evaluation_from_json(const nlohmann::json& json, std::string_view doing);
 
 }  // namespace lano

@@ -19,6 +19,7 @@
 #include "data/dataset.h"
 #include "experiment/finish_run.h"
 #include "experiment/seeds.h"
+#include "run/run_folder.h"
 #include "train/trainer.h"
 
 namespace lano {
@@ -47,7 +48,7 @@ void check_plan(const TunePlan& plan) {
 // A new folder gets the plan; one that has a plan must have this one.
 void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
   const std::string doing = fmt::format("tuning into '{}'", folder.string());
-  if (std::filesystem::exists(folder / "config.toml") || is_seed_group(folder)) {
+  if (std::filesystem::exists(config_file(folder)) || is_seed_group(folder)) {
     fail(doing, "a new folder, or one of a search", "a training", "choose another --out");
   }
   ordered_json wanted{{"base", to_toml(plan.base)}, {"vary", ordered_json::array()},

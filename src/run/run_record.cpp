@@ -6,25 +6,23 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/strict_json.h"
 
 namespace lano {
 namespace {
 
 using nlohmann::json;
 
+constexpr const char* kWhat = "the evaluation of a finished run";
+
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
 
 double number(const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
-std::int64_t whole(const json& value) {
-  if (!value.is_number_integer()) (void)json(value).get_ref<const json::number_integer_t&>();  // says what it is
-  return value.get<std::int64_t>();
-}
-
-std::int64_t whole_or_zero(const json& from, const char* key) { return from.contains(key) ? whole(from[key]) : 0; }
-
-RunRecord record_from(const json& from) {
+RunRecord record_from(const json& from, const std::string& doing) {
   RunRecord record;
+  const auto whole = [&](const json& value) { return whole_number(value, doing, kWhat); };
+  const auto whole_or_zero = [&](const char* key) { return from.contains(key) ? whole(from[key]) : 0; };
   record.parameters = whole(from.at("parameters"));
   record.epochs = whole(from.at("epochs"));
   record.best_epoch = whole(from.at("best_epoch"));
@@ -36,10 +34,10 @@ RunRecord record_from(const json& from) {
   record.selection_text = from.value("selection_text", "");
   record.averaged = from.value("weights", "raw") == "ema";
   record.early_stop = from.value("early_stop", false);
-  record.seed = whole_or_zero(from, "seed");
-  record.train_samples = whole_or_zero(from, "train_samples");
-  record.validation_samples = whole_or_zero(from, "validation_samples");
-  if (from.contains("test")) record.test = evaluation_from_json(from["test"]);
+  record.seed = whole_or_zero("seed");
+  record.train_samples = whole_or_zero("train_samples");
+  record.validation_samples = whole_or_zero("validation_samples");
+  if (from.contains("test")) record.test = evaluation_from_json(from["test"], doing);
   return record;
 }
 
@@ -73,11 +71,11 @@ void write_run_record(const std::filesystem::path& run, const RunRecord& record)
 
 RunRecord read_run_record(const std::filesystem::path& run) {
   const auto path = run_record_file(run);
+  const std::string doing = fmt::format("reading '{}'", path.string());
   try {
-    return record_from(json::parse(read_file(path, "reading")));
+    return record_from(parse_json(read_file(path, "reading"), doing, kWhat), doing);
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", path.string()), "the evaluation of a finished run", error.what(),
-         "remove the file and resume the run");
+    fail(doing, kWhat, error.what(), "remove the file and resume the run");
   }
 }
 

@@ -16,6 +16,7 @@
 #include "core/atomic_file.h"
 #include "core/config.h"
 #include "core/error.h"
+#include "run/run_folder.h"
 #include "run/run_record.h"
 #include "run/selection.h"
 
@@ -36,7 +37,7 @@ bool lock_is_held(const fs::path& path) {
 }
 
 void read_config(RunSummary& run) {
-  const fs::path path = run.folder / "config.toml";
+  const fs::path path = config_file(run.folder);
   try {
     for (auto& [key, value] : flat_toml(read_file(path, "reading"), fmt::format("reading '{}'", path.string())))
       run.config[key] = value;
@@ -54,7 +55,7 @@ void read_config(RunSummary& run) {
 
 // The kept weights as far as the metrics tell: the best epoch of both kinds of weights, or the last.
 void read_metrics(RunSummary& run) {
-  const fs::path path = run.folder / "metrics.csv";
+  const fs::path path = metrics_file(run.folder);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return;
   try {
@@ -156,8 +157,8 @@ void walk(const fs::path& folder, int depth, std::set<fs::path>& seen, RunCollec
 
 bool is_run_folder(const fs::path& folder) {
   std::error_code ignored;
-  return fs::is_regular_file(folder / "config.toml", ignored) &&
-         (fs::is_regular_file(folder / "metrics.csv", ignored) || fs::is_directory(folder / "checkpoint", ignored));
+  return fs::is_regular_file(config_file(folder), ignored) &&
+         (fs::is_regular_file(metrics_file(folder), ignored) || fs::is_directory(folder / "checkpoint", ignored));
 }
 
 RunSummary read_run_summary(const fs::path& folder) {

@@ -20,7 +20,8 @@ mkdir "$scratch/models"
 agree() {  # NAME MODEL PATTERN
   local name=$1 model=$2 pattern=$3 wanted found
   cc -Wall -Werror -std=c99 -I"$prefix/include" "$source/examples/c/$name.c" -L"$library" -llano -o "$scratch/$name-c"
-  gfortran -Wall -J"$scratch" "$source/examples/fortran/$name.f90" -L"$library" -llano -o "$scratch/$name-fortran"
+  gfortran -Wall -J"$scratch" "$source/examples/fortran/lano.f90" "$source/examples/fortran/$name.f90" \
+    -L"$library" -llano -o "$scratch/$name-fortran"
   wanted=$("$scratch/$name-c" "$model")
   grep -qE "$pattern" <<<"$wanted" || { echo "C: $wanted"; return 1; }
   for found in "$("$scratch/cpp/$name" "$model")" \

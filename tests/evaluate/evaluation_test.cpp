@@ -94,7 +94,7 @@ TEST(Evaluation, ErrorsOfTimeConditionalFramesByHand) {
   EXPECT_NEAR(e.relative_l2.per_sample[1], std::sqrt(off / size), 1e-12);
   EXPECT_EQ(e.max_error.per_sample, (std::vector<double>{0, 3}));
   EXPECT_NEAR(e.step_l2[0], std::sqrt(14.0 / 120.0) / 2, 1e-12);
-  const Evaluation again = evaluation_from_json(to_json(e));
+  const Evaluation again = evaluation_from_json(to_json(e), "testing");
   EXPECT_EQ(again.relative_l2.per_sample, e.relative_l2.per_sample);
   EXPECT_EQ(again.relative_l2.summary.q95, e.relative_l2.summary.q95);
   EXPECT_EQ(again.max_error.per_sample, e.max_error.per_sample);
