@@ -8,6 +8,7 @@
 namespace lano::cli {
 
 void use_torch_threads(int count) {
+  check_thread_count(count);
   // Asked before LibTorch's first look at the pool, which would overwrite OpenMP's own choice.
   const int threads = count > 0 ? count : thread_count();
   at::set_num_threads(threads);

@@ -1,7 +1,6 @@
 #include "console.h"
 
-#include <fmt/format.h>
-
+#include <cstdio>
 #include <optional>
 
 #include "progress.h"
@@ -11,8 +10,9 @@ namespace {
 
 class Console : public Listener {
  public:
-  void say(const std::string& line) override { fmt::print("{}\n", line); }
-  void warn(const std::string& line) override { fmt::print(stderr, "lano: {}\n", line); }
+  // A full disk or a closed pipe behind them costs the lines, not the work; the edge tells of lost output at the end.
+  void say(const std::string& line) override { std::fputs((line + "\n").c_str(), stdout); }
+  void warn(const std::string& line) override { std::fputs(("lano: " + line + "\n").c_str(), stderr); }
   void begin(const std::string& label, std::int64_t total, const std::string& unit) override {
     progress_.emplace(label, total, unit);
   }

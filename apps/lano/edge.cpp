@@ -1,8 +1,11 @@
 #include "edge.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <new>
 
@@ -10,7 +13,13 @@
 
 namespace lano::cli {
 
-void prepare_process() { std::signal(SIGXFSZ, SIG_IGN); }
+void prepare_process() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Where a standard stream is closed, the next file to be opened would take its number, and its words.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+  }
+}
 
 void refuse_to_overwrite(const std::string& path, bool force) {
   if (!force && std::filesystem::exists(path)) {
@@ -18,7 +27,12 @@ void refuse_to_overwrite(const std::string& path, bool force) {
   }
 }
 
-int run_at_edge(CLI::App& app, int argc, char** argv) {
+namespace {
+
+// stderr may be as unwritable as anything.
+void complain(const std::string& sentence) { std::fputs(("lano: " + sentence + "\n").c_str(), stderr); }
+
+int run_and_catch(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return 0;
@@ -26,17 +40,33 @@ int run_at_edge(CLI::App& app, int argc, char** argv) {
     const int code = app.exit(error);  // prints help, version or the usage error
     return code == 0 ? 0 : 2;
   } catch (const UsageError& error) {
-    fmt::print(stderr, "lano: {}\n", error.what());
+    complain(error.what());
     return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    complain(error_message(fmt::format("looking at '{}'", error.path1().string()),
+                           "a path that can be followed, with permission to read", error.code().message(),
+                           "check its folders and their permissions"));
+    return 1;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "lano: expected enough memory, found none left; use a smaller set or batch\n");
+    complain("expected enough memory, found none left; use a smaller set or batch");
     return 1;
   } catch (const std::exception& error) {
     // One sentence, also where a library adds its call stack.
     const std::string message = error.what();
-    fmt::print(stderr, "lano: {}\n", message.substr(0, message.find('\n')));
+    complain(message.substr(0, message.find('\n')));
     return 1;
   }
+}
+
+}  // namespace
+
+int run_at_edge(CLI::App& app, int argc, char** argv) {
+  const int code = run_and_catch(app, argc, argv);
+  // What was said and did not arrive is a failure, though the work may be done.
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!lost || code != 0) return code;
+  complain("writing to stdout: expected space to write, found none; what the command wrote to files is whole");
+  return 1;
 }
 
 }  // namespace lano::cli

@@ -136,6 +136,7 @@ void generate(const Benchmark& b, const GenerateOptions& o, const std::string& o
 }
 
 void run_generate(const GenerateOptions& o) {
+  check_thread_count(o.threads);
   set_thread_count(o.threads);
   if (o.benchmark == "all") {
     const std::filesystem::path folder(o.out.empty() ? "." : o.out);

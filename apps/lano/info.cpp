@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "data/dataset.h"
 #include "kernels/tile_kernels.h"
+#include "model_spec/architecture.h"
 #include "model_spec/model_catalogue.h"
 #include "report/run_list.h"
 #include "report/sheet.h"
@@ -18,12 +19,14 @@
 namespace lano::cli {
 namespace {
 
+constexpr std::size_t kMostText = 20000;  // of one entry, as a file has it
+
 std::string field_names(const std::vector<FieldInfo>& fields) {
   std::string out;
   for (const FieldInfo& field : fields) {
     out += fmt::format("{}{}{}", out.empty() ? "" : ", ", field.name, field.unit == "1" ? "" : " [" + field.unit + "]");
   }
-  return out.empty() ? "none" : out;
+  return out.empty() ? "none" : plain_text(out, kMostText);
 }
 
 void print_set(const SetDescription& d) {
@@ -31,7 +34,7 @@ void print_set(const SetDescription& d) {
   fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
              field_names(d.input), field_names(d.output));
   if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
-  fmt::print("  made by      {}\n", d.generator);
+  fmt::print("  made by      {}\n", plain_text(d.generator, kMostText));
 }
 
 // Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each
@@ -63,12 +66,13 @@ void plot_dataset(const DatasetReader& reader, const std::string& out, std::vect
   for (const auto* fields : {&d.input, &d.output, &d.kept}) {
     for (const FieldInfo& field : *fields) columns += (columns.empty() ? "" : " | ") + field.name;
   }
-  fmt::print("picture: {} (columns: {}{})\n", out, columns, d.time.empty() ? "" : ", output at the last time");
+  fmt::print("picture: {} (columns: {}{})\n", out, plain_text(columns, kMostText),
+             d.time.empty() ? "" : ", output at the last time");
 }
 
 void print_dataset(const std::string& path, const std::string& plot, const std::vector<std::int64_t>& samples) {
   const DatasetReader reader(path);
-  fmt::print("{}: dataset '{}', {} samples\n", path, reader.description().name, reader.size());
+  fmt::print("{}: dataset '{}', {} samples\n", plain_text(path, kMostText), reader.description().name, reader.size());
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     fmt::print("  {:<12} {}\n", split_name(split), reader.indices(split).size());
   }
@@ -79,11 +83,12 @@ void print_dataset(const std::string& path, const std::string& plot, const std::
 
 void print_model(const std::string& path) {
   const ModelFile model = read_model_file(path);
-  fmt::print("{}: model '{}', {} parameters in {} tensors\n", path, model.architecture.value("name", "?"),
-             model.parameter_count(), model.weights.size());
-  fmt::print("  architecture {}\n  trained on   {}\n", model.architecture.dump(), model.set.name);
+  fmt::print("{}: model '{}', {} parameters in {} tensors\n", plain_text(path, kMostText),
+             plain_text(architecture_name(model.architecture), 100), model.parameter_count(), model.weights.size());
+  fmt::print("  architecture {}\n  trained on   {}\n", plain_text(model.architecture.dump(), kMostText),
+             plain_text(model.set.name, 400));
   print_set(model.set);
-  fmt::print("  provenance   {}\n", model.provenance.dump());
+  fmt::print("  provenance   {}\n", plain_text(model.provenance.dump(), kMostText));
 }
 
 std::string count_text(std::int64_t count) { return count < 0 ? "?" : count == 0 ? "-" : grouped_digits(count); }

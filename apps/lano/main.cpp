@@ -22,7 +22,11 @@ int main(int argc, char** argv) {
       "  lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy\n"
       "  lano eval runs/darcy/model.safetensors --data darcy.h5\n"
       "'lano COMMAND --help' explains each command.");
-  const Program program{lano::set_thread_count, [argv] { hand_to_lano_torch(argv); }, {}};
+  const auto use_threads = [](int count) {
+    lano::check_thread_count(count);
+    lano::set_thread_count(count);
+  };
+  const Program program{use_threads, [argv] { hand_to_lano_torch(argv); }, {}};
   add_generate(app);
   add_import(app);
   add_info(app);

@@ -63,14 +63,16 @@ void Progress::draw(bool last) {
   const std::string count = total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
   const std::string tail =
       fmt::format("{} {}  {:.3g} {}/s  {}{}{}", count, unit_, rate, unit_, time, detail_.empty() ? "" : "  ", detail_);
+  std::string line;
   if (terminal_) {
     const int filled = std::clamp(static_cast<int>(share * kBarWidth), 0, kBarWidth);
     std::string bar;
     for (int i = 0; i < kBarWidth; ++i) bar += i < filled ? "█" : "░";
-    fmt::print(stderr, "\r\033[K{} {} {:3.0f}% {}{}", label_, bar, 100 * share, tail, last ? "\n" : "");
+    line = fmt::format("\r\033[K{} {} {:3.0f}% {}{}", label_, bar, 100 * share, tail, last ? "\n" : "");
   } else {
-    fmt::print(stderr, "{} {:3.0f}% {}\n", label_, 100 * share, tail);
+    line = fmt::format("{} {:3.0f}% {}\n", label_, 100 * share, tail);
   }
+  std::fputs(line.c_str(), stderr);  // where it cannot be written, nobody looks
   std::fflush(stderr);
 }
 

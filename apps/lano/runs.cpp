@@ -34,6 +34,11 @@ void run_runs(const RunsOptions& options) {
       fail(fmt::format("listing the runs in '{}'", folder), "a folder", "nothing at that path",
            "name the folder that holds the runs");
     }
+    std::error_code error;
+    const std::filesystem::directory_iterator listed(folder, error);
+    if (error)
+      fail(fmt::format("listing the runs in '{}'", folder), "a folder that can be read", error.message(),
+           "check its permissions");
     folders.emplace_back(folder);
   }
   const RunCollection found = collect_runs(folders);

@@ -64,6 +64,7 @@ void train_seeds(const TrainArguments& o, const TrainConfig& config) {
 void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
+  if (folder.empty()) fail_usage("training", "the folder of the run with --out", "an empty name");
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {

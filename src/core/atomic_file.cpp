@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 #include <vector>
 
 #include "core/error.h"
@@ -90,25 +90,36 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 }
 
 std::string read_file(const std::filesystem::path& path, std::string_view doing, std::uint64_t most) {
-  std::error_code error;
   const std::string what = fmt::format("{} '{}'", doing, path.string());
-  if (!std::filesystem::exists(path, error)) fail(what, "a file", "nothing at that path", "check the path");
-  if (std::filesystem::is_directory(path, error)) fail(what, "a file", "a folder", "name the file itself");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(what, "a readable file", errno_text(errno), "check its permissions");
-  const std::uintmax_t stated =
-      std::filesystem::file_size(path, error);  // fails for a pipe, which may be read all the same
-  if (!error && stated > most)
-    fail(what, fmt::format("at most {} bytes", most), std::to_string(stated), "name another file");
+  // Without waiting: opening a pipe would, for a writer that never comes.
+  const Descriptor file(path, O_RDONLY | O_NONBLOCK);
+  if (file.get() < 0 && errno == ENOENT) fail(what, "a file", "nothing at that path", "check the path");
+  struct stat about {};
+  if (file.get() < 0 || ::fstat(file.get(), &about) != 0)
+    fail(what, "a readable file", errno_text(errno), "check the path and its permissions");
+  if (S_ISDIR(about.st_mode)) fail(what, "a file", "a folder", "name the file itself");
+  if (!S_ISREG(about.st_mode)) fail(what, "a file on disk", "a pipe or a device", "save it to a file first");
+  const auto stated = static_cast<std::uint64_t>(about.st_size);
+  if (stated > most) fail(what, fmt::format("at most {} bytes", most), std::to_string(stated), "name another file");
   std::string text;
-  if (!error) text.reserve(static_cast<std::size_t>(stated) + 1);
+  text.reserve(static_cast<std::size_t>(stated) + 1);
   std::vector<char> block(std::size_t{1} << 16);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+  for (;;) {
+    const ssize_t count = ::read(file.get(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(what, "a readable file", errno_text(errno), "check its permissions");
+    if (count == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(count));
     if (text.size() > most) fail(what, fmt::format("at most {} bytes", most), "more", "name another file");
   }
-  if (file.bad()) fail(what, "a readable file", errno_text(errno), "check its permissions");
-  return text;
+}
+
+FileIdentity identity_of(const std::filesystem::path& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return {};
+  return {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino),
+          static_cast<std::int64_t>(about.st_size),
+          static_cast<std::int64_t>(about.st_mtim.tv_sec) * 1'000'000'000 + about.st_mtim.tv_nsec};
 }
 
 std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing) {
@@ -119,6 +130,7 @@ std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doi
     fail(doing, "a file on disk", "a pipe or a device", "save it to a file first");
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) fail(doing, "a readable file", error.message(), "check its permissions");
+  if (::access(path.c_str(), R_OK) != 0) fail(doing, "a readable file", errno_text(errno), "check its permissions");
   return bytes;
 }
 

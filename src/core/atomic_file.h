@@ -32,13 +32,21 @@ class PendingFile {
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-// The whole file as bytes in a string; `doing` opens the error message. A file of more than `most` bytes is refused
-// before it is held.
+// The whole file as bytes in a string; `doing` opens the error message. Files on disk alone: a pipe or a device is
+// refused, and a file of more than `most` bytes before it is held.
 std::string read_file(const std::filesystem::path& path, std::string_view doing,
                       std::uint64_t most = std::uint64_t{1} << 36);
 
 // The size of a file on disk; fails with `doing` where there is none, or a folder, a pipe or a device.
 std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing);
+
+// Which file lies at a path, and in which state: another one, a longer one or one written to since is not equal.
+struct FileIdentity {
+  std::uint64_t device = 0, node = 0;
+  std::int64_t bytes = 0, nanoseconds = 0;  // size, last change
+  bool operator==(const FileIdentity&) const = default;
+};
+FileIdentity identity_of(const std::filesystem::path& path);  // all 0 where there is none
 
 // Creates the folder and its parents, or fails with one sentence.
 void make_folder(const std::filesystem::path& path);

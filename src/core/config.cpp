@@ -222,6 +222,8 @@ void Schema::override_with(std::string_view assignment) {
   if (equals == std::string_view::npos || equals == 0) fail_usage(origin, "key=value", std::string(assignment), "");
   const std::string name(assignment.substr(0, equals));
   const std::string text(assignment.substr(equals + 1));
+  if (text.find_first_of("\n\r") != std::string::npos)
+    fail_usage(origin, "a value on one line", "a line break in it", "give each key its own --set");
   ConfigValue value = text;
   try {
     const toml::table table = toml::parse("value = " + text);

@@ -27,7 +27,24 @@ std::size_t character_bytes(std::string_view text) {
   return 0;
 }
 
+// Characters that are not seen but change the order or the lines of those that are: marks, embeddings, overrides and
+// isolates of bidirectional text, line and paragraph separators.
+bool reorders(std::string_view character) {
+  static constexpr std::string_view kMarks[] = {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
+                                                "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+  return std::find(std::begin(kMarks), std::end(kMarks), character) != std::end(kMarks);
+}
+
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
 
 std::string plain_text(std::string_view text, std::size_t most) {
   std::string plain;
@@ -38,7 +55,7 @@ std::string plain_text(std::string_view text, std::size_t most) {
     // C0, DEL, and C1 (U+0080 to U+009F), which terminals take for commands too.
     const bool control = bytes == 1 ? first < 0x20 || first == 0x7f
                                     : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
-    if (bytes == 0 || control)
+    if (bytes == 0 || control || reorders(text.substr(0, bytes)))
       plain += first == '\n' || first == '\t' ? ' ' : '?';
     else
       plain.append(text.substr(0, bytes));

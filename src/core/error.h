@@ -36,8 +36,10 @@ std::string error_message(std::string_view doing, std::string_view expected, std
 [[noreturn]] void fail_usage(std::string_view doing, std::string_view expected, std::string_view found,
                              std::string_view advice = {});
 
-// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters, at most
-// `most` bytes.
+bool is_utf8(std::string_view text);
+
+// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters and
+// without the marks that turn the direction of text, at most `most` bytes.
 std::string plain_text(std::string_view text, std::size_t most);
 
 // The text of an errno value, for the `found` part.

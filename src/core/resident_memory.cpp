@@ -1,5 +1,7 @@
 #include "core/resident_memory.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 
@@ -18,6 +20,10 @@ std::int64_t resident_high_water() {
     }
   }
   fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
+}
+
+std::int64_t machine_memory() {
+  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace lano

@@ -1,6 +1,7 @@
 #include "core/threads.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <omp.h>
 
@@ -9,21 +10,36 @@
 #include <atomic>
 #include <string_view>
 
+#include "core/error.h"
+
 namespace lano {
 
 namespace {
 
-const int default_count = omp_get_max_threads();
+// What the environment asks for, and what of it is used: libraries have nobody to complain to.
+const int asked_count = omp_get_max_threads();
+const int default_count = [] {
+  if (asked_count > kMostThreads) omp_set_num_threads(kMostThreads);
+  return std::min(asked_count, kMostThreads);
+}();
 std::atomic<int> chosen_count = 0;  // OpenMP's own setting is the calling thread's alone
 
 }  // namespace
 
 int thread_count() {
   const int chosen = chosen_count;
-  return chosen > 0 ? chosen : omp_get_max_threads();
+  return chosen > 0 ? chosen : std::min(omp_get_max_threads(), kMostThreads);
+}
+
+void check_thread_count(int count) {
+  const int wanted = count > 0 ? count : asked_count;
+  if (wanted <= kMostThreads) return;
+  fail_usage("choosing the threads", fmt::format("at most {}", kMostThreads), std::to_string(wanted),
+             count > 0 ? "give fewer with --threads" : "set OMP_NUM_THREADS to fewer");
 }
 
 void set_thread_count(int count) {
+  count = std::min(count, kMostThreads);
   chosen_count = std::max(count, 0);
   omp_set_num_threads(count > 0 ? count : default_count);
 }

@@ -7,8 +7,13 @@
 
 namespace lano {
 
+inline constexpr int kMostThreads = 1024;  // beyond it a pool costs more than it does, and the machine's memory
+
 int thread_count();
-void set_thread_count(int count);  // of every calling thread; 0 is the default: OMP_NUM_THREADS or all cores
+// Of every calling thread; 0 is the default: OMP_NUM_THREADS or all cores. More than kMostThreads are kMostThreads.
+void set_thread_count(int count);
+// Fails with a sentence where more than kMostThreads are asked for, by the argument or by OMP_NUM_THREADS.
+void check_thread_count(int count);
 
 struct BlasLibrary {
   std::string path;

@@ -189,9 +189,19 @@ void DatasetWriter::commit() {
 
 DatasetReader::DatasetReader(const std::filesystem::path& path) : path_(path) {
   const std::lock_guard lock(one_at_a_time);
+  identity_ = identity_of(path);
   file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
   read_description();
   check_arrays();
+  check_unchanged();
+}
+
+void DatasetReader::check_unchanged() const {
+  const FileIdentity now = identity_of(path_);
+  if (now == identity_) return;
+  fail(fmt::format("reading '{}'", path_.string()), "the file as it was when it was opened",
+       now == FileIdentity{} ? "none any more" : "one that was changed or replaced since",
+       "leave a dataset alone while it is in use, and start again");
 }
 
 DatasetReader::~DatasetReader() = default;
@@ -302,7 +312,10 @@ std::vector<std::int64_t> DatasetReader::indices(std::string_view split_or_all) 
 
 Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   try {
-    return read_samples(ids);
+    check_unchanged();
+    Samples samples = read_samples(ids);
+    check_unchanged();
+    return samples;
   } catch (const std::bad_alloc&) {
     fail(fmt::format("reading '{}'", path_.string()), "samples that fit in memory",
          fmt::format("{} of {} points", ids.size(), description_.points()), "ask for fewer samples");

@@ -95,6 +95,9 @@ class DatasetReader {
   // The named split, or every sample for "all".
   std::vector<std::int64_t> indices(std::string_view split_or_all) const;
 
+  // Fails where the file was changed or replaced since it was opened: a half of one and a half of another is neither.
+  // Reading looks, before and after.
+  void check_unchanged() const;
   Samples read(std::span<const std::int64_t> ids) const;
   std::vector<float> read_kept(std::int64_t id) const;  // [N, dk]
   // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
@@ -106,6 +109,7 @@ class DatasetReader {
   void check_arrays();
 
   std::filesystem::path path_;
+  FileIdentity identity_;  // when it was opened
   std::unique_ptr<Hdf5File> file_;
   SetDescription description_;
   std::int64_t size_ = 0;

@@ -67,8 +67,12 @@ void check_baseline_config(const BaselineConfig& c) {
   for (const Schema::Key& key : schema.keys()) {
     const ConfigValue value = key.get();
     const auto* const whole = std::get_if<std::int64_t>(&value);
-    if (whole != nullptr && (*whole < 1 || *whole > kMost)) {
-      fail_usage("reading the model's config", fmt::format("{} between 1 and {}", key.name, kMost),
+    const std::int64_t most = key.name == "model.layers"                                   ? kMostLayers
+                              : key.name == "model.wavelets"                               ? 16
+                              : key.name == "model.modes" || key.name == "model.ffn_ratio" ? 1024
+                                                                                           : kMost;
+    if (whole != nullptr && (*whole < 1 || *whole > most)) {
+      fail_usage("reading the model's config", fmt::format("{} between 1 and {}", key.name, most),
                  std::to_string(*whole));
     }
   }

@@ -90,19 +90,15 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
 }
 
 void check_lano_config(const LanoConfig& c) {
-  const auto positive = [](const char* key, std::int64_t value) {
-    if (value < 1)
-      fail_usage("reading the model's config", fmt::format("model.{} of at least 1", key), std::to_string(value));
+  const auto within = [](const char* key, std::int64_t value, std::int64_t most) {
+    if (value < 1 || value > most)
+      fail_usage("reading the model's config", fmt::format("model.{} of 1 to {}", key, most), std::to_string(value));
   };
-  positive("layers", c.layers);
-  positive("heads", c.heads);
-  positive("width", c.width);
-  positive("agents", c.agents);
-  positive("ffn_ratio", c.ffn_ratio);
-  constexpr std::int64_t kMostAgents = 65536;
-  if (c.agents > kMostAgents)
-    fail_usage("reading the model's config", fmt::format("model.agents of at most {}", kMostAgents),
-               std::to_string(c.agents));
+  within("layers", c.layers, kMostLayers);
+  within("width", c.width, kMostWidth);
+  within("heads", c.heads, kMostWidth);
+  within("agents", c.agents, kMostAgents);
+  within("ffn_ratio", c.ffn_ratio, 1024);
   if (c.dropout < 0 || c.dropout >= 1) {
     fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
   }
@@ -255,7 +251,11 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   Schema schema;
   bind_lano_config(schema, config);
   architecture_from_json(from, schema, shape);
-  check_lano_config(config);
+  try {
+    check_lano_config(config);
+  } catch (const UsageError& error) {  // nobody wrote such numbers into a file
+    throw Error(std::string(error.what()) + "; the file is damaged");
+  }
   std::int64_t patches = 1;
   for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
   if (!shape.patches.empty() && patches != config.agents)

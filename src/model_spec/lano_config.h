@@ -22,6 +22,8 @@ enum class DwcSpacing { physical, index };
 enum class Engine { fused, composite };
 enum class Task { steady, autoregressive, time_conditional };
 
+inline constexpr std::int64_t kMostAgents = 65536, kMostWidth = 65536, kMostLayers = 1024;
+
 struct LanoConfig {
   std::int64_t layers = 8, heads = 8, width = 128, agents = 128, ffn_ratio = 2;  // L, H, C, M, r
   Bias bias = Bias::outer;

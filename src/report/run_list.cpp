@@ -280,7 +280,7 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
                run.set};
       for (const std::string& key : keys) cells.push_back(config_value(run, key));
     }
-    for (std::string& cell : cells) cell = csv_cell(cell);
+    for (std::string& cell : cells) cell = csv_cell(plain_text(cell, 4000));
     text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;

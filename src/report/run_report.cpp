@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/atomic_file.h"
 #include "core/duration.h"
+#include "core/error.h"
 #include "core/version.h"
 #include "evaluate/shown_samples.h"
 #include "model_spec/architecture.h"
@@ -19,6 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string number_text(double value) { return std::isfinite(value) ? error_text(value) : "none"; }
+
+ShownSamples read_shown_of_run(const fs::path& path) {
+  check_own_file(path);
+  return read_shown(path);
+}
 
 void add_test(const Evaluation& test, ReportContent& content) {
   const ErrorSummary& l2 = test.relative_l2.summary;
@@ -72,7 +77,7 @@ void add_median_samples(ComparisonContent& content) {
     const fs::path path = shown_samples_file(content.found.runs[r].folder);
     if (!fs::exists(path)) continue;
     try {
-      ShownSamples picked = read_shown(path);
+      ShownSamples picked = read_shown_of_run(path);
       if (picked.samples.empty()) continue;
       if (content.samples.empty()) content.set = picked.set;
       if (!same_fields(content.set, picked.set)) {
@@ -90,12 +95,20 @@ void add_median_samples(ComparisonContent& content) {
 }  // namespace
 
 ReportContent report_of_run(const fs::path& run) {
+  if (is_run_folder(run) && !is_finished(run)) {
+    const RunSummary now = read_run_summary(run);
+    fail(fmt::format("reporting on '{}'", run.string()), "a finished run",
+         fmt::format("one that {} after epoch {} of {}", now.state == RunState::running ? "is training" : "was stopped",
+                     now.epochs, now.total_epochs),
+         now.state == RunState::running ? "wait for its end; 'lano runs' shows how far it is"
+                                        : "finish it with 'lano train --resume'");
+  }
   ReportContent content;
   fill(read_run_record(run), content);
   content.curves = learning_curves(read_run_metrics(metrics_file(run)));
-  content.config = read_file(config_file(run), "reading");
+  content.config = read_own_file(config_file(run));
   if (fs::exists(shown_samples_file(run))) {
-    ShownSamples shown = read_shown(shown_samples_file(run));
+    ShownSamples shown = read_shown_of_run(shown_samples_file(run));
     content.set = std::move(shown.set);
     content.samples = std::move(shown.samples);
   }

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 
@@ -18,6 +19,23 @@ std::filesystem::path made(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+void check_own_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return;
+  const auto folder = std::filesystem::weakly_canonical(path.parent_path(), error);
+  const auto target = std::filesystem::weakly_canonical(path, error);
+  const auto inside = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
+  if (error || inside.first != folder.end())
+    fail(fmt::format("reading '{}'", path.string()), "a file of the run's own", "a link out of its folder",
+         "copy the file itself into the folder");
+}
+
+std::string read_own_file(const std::filesystem::path& path) {
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+  check_own_file(path);
+  return read_file(path, "reading", kLargest);
+}
 
 RunFolder::RunFolder(std::filesystem::path path)
     : path_(made(path)), lock_(path_, fmt::format("training into '{}'", path_.string())) {

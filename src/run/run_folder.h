@@ -19,6 +19,11 @@ inline std::filesystem::path config_file(const std::filesystem::path& run) { ret
 inline std::filesystem::path metrics_file(const std::filesystem::path& run) { return run / "metrics.csv"; }
 inline std::filesystem::path model_file(const std::filesystem::path& run) { return run / "model.safetensors"; }
 
+// A run folder may be somebody else's: a link that leads out of it is refused, and so is what is no file or beyond any
+// size such a file has.
+void check_own_file(const std::filesystem::path& path);
+std::string read_own_file(const std::filesystem::path& path);
+
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path path);  // makes and locks it

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/atomic_file.h"
 #include "core/error.h"
+#include "run/run_folder.h"
 
 namespace lano {
 namespace {
@@ -82,7 +82,7 @@ RunMetrics parse_run_metrics(std::string_view text) {
 }
 
 RunMetrics read_run_metrics(const std::filesystem::path& path) {
-  RunMetrics metrics = parse_run_metrics(read_file(path, "reading"));
+  RunMetrics metrics = parse_run_metrics(read_own_file(path));
   if (!metrics.damage.empty()) throw Error(fmt::format("reading '{}': {}", path.string(), metrics.damage));
   return metrics;
 }

@@ -7,6 +7,7 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/strict_json.h"
+#include "run/run_folder.h"
 
 namespace lano {
 namespace {
@@ -73,7 +74,7 @@ RunRecord read_run_record(const std::filesystem::path& run) {
   const auto path = run_record_file(run);
   const std::string doing = fmt::format("reading '{}'", path.string());
   try {
-    return record_from(parse_json(read_file(path, "reading"), doing, kWhat), doing);
+    return record_from(parse_json(read_own_file(path), doing, kWhat), doing);
   } catch (const json::exception& error) {
     fail(doing, kWhat, error.what(), "remove the file and resume the run");
   }

@@ -13,7 +13,6 @@
 #include <set>
 #include <sstream>
 
-#include "core/atomic_file.h"
 #include "core/config.h"
 #include "core/error.h"
 #include "run/run_folder.h"
@@ -39,7 +38,7 @@ bool lock_is_held(const fs::path& path) {
 void read_config(RunSummary& run) {
   const fs::path path = config_file(run.folder);
   try {
-    for (auto& [key, value] : flat_toml(read_file(path, "reading"), fmt::format("reading '{}'", path.string())))
+    for (auto& [key, value] : flat_toml(read_own_file(path), fmt::format("reading '{}'", path.string())))
       run.config[key] = value;
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());
@@ -59,7 +58,7 @@ void read_metrics(RunSummary& run) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return;
   try {
-    run.metrics = parse_run_metrics(read_file(path, "reading"));
+    run.metrics = parse_run_metrics(read_own_file(path));
     if (!run.metrics.damage.empty())
       run.notes.push_back(fmt::format("reading '{}': {}", path.string(), run.metrics.damage));
   } catch (const Error& error) {
@@ -110,7 +109,7 @@ void read_events(RunSummary& run) {
   std::error_code ignored;
   if (run.parameters > 0 || !fs::exists(run.folder / "events.jsonl", ignored)) return;
   try {
-    std::istringstream lines(read_file(run.folder / "events.jsonl", "reading"));
+    std::istringstream lines(read_own_file(run.folder / "events.jsonl"));
     for (std::string line; run.parameters == 0 && std::getline(lines, line);) {
       const json event = json::parse(line, nullptr, false);
       const auto count = event.is_object() ? event.find("parameters") : event.end();

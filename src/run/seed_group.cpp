@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "run/run_folder.h"
 
 namespace lano {
 namespace {
@@ -34,7 +35,7 @@ json object_in(const fs::path& path, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return nullptr;
   try {
-    json object = json::parse(read_file(path, "reading"));
+    json object = json::parse(read_own_file(path));
     if (object.is_object()) return object;
     notes.push_back(fmt::format("reading '{}': expected an object, found {}", path.string(), object.type_name()));
   } catch (const json::exception&) {
@@ -76,7 +77,7 @@ void write_seed_group(const fs::path& folder, const SeedResults& group) {
 
 std::int64_t planned_seeds(const fs::path& folder) {
   try {
-    return json::parse(read_file(seed_group_file(folder), "reading")).at("planned");
+    return json::parse(read_own_file(seed_group_file(folder))).at("planned");
   } catch (const json::exception& error) {
     fail(fmt::format("reading '{}'", seed_group_file(folder).string()), "the plan of a group of seeds", error.what(),
          "remove the file and give the whole command again; finished runs are kept");

@@ -49,6 +49,13 @@ void require(bool good, const char* expected) {
   if (!good) lano::fail_usage("calling lano", expected, "null or a negative number");
 }
 
+// Of a call: no more points than any memory holds, so that sizes do not overflow.
+void require_points(std::int64_t points) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  require(points >= 0, "a number of points");
+  if (points > kMost) lano::fail_usage("calling lano", "at most 2^40 points", std::to_string(points));
+}
+
 std::span<const float> values(const float* from, std::int64_t points, std::int64_t channels) {
   return {from, from == nullptr ? 0 : static_cast<std::size_t>(points) * static_cast<std::size_t>(channels)};
 }
@@ -119,7 +126,8 @@ int lano_predict(const lano_operator* op, int64_t points, const float* coordinat
 int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                       float* output, const lano_call* call) {
   return guarded([&] {
-    require(op != nullptr && output != nullptr && points >= 0, "an operator, points and an output");
+    require(op != nullptr && output != nullptr, "an operator, points and an output");
+    require_points(points);
     const lano::SetDescription& set = op->op.set();
     op->op.predict(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
                    {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
@@ -130,8 +138,12 @@ int lano_predict_call(const lano_operator* op, int64_t points, const float* coor
 int lano_roll_out(const lano_operator* op, int64_t points, const float* coordinates, const float* input, int64_t steps,
                   float* output, const lano_call* call) {
   return guarded([&] {
-    require(op != nullptr && output != nullptr && call != nullptr && points >= 0 && steps >= 0,
+    require(op != nullptr && output != nullptr && call != nullptr && steps >= 0,
             "an operator, points, steps, an output and a call with the first state");
+    require_points(points);
+    require_points(steps);
+    if (steps > 0 && points > (std::int64_t{1} << 40) / steps)
+      lano::fail_usage("calling lano", "at most 2^40 points in all steps", std::to_string(points));
     const lano::SetDescription& set = op->op.set();
     const auto state = static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels());
     op->op.roll_out(values(coordinates, points, set.dims()), values(input, points, set.input_channels()), steps,
@@ -142,8 +154,8 @@ int lano_roll_out(const lano_operator* op, int64_t points, const float* coordina
 int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                  const lano_call* call, lano_prepared** prepared) {
   return guarded([&] {
-    require(op != nullptr && prepared != nullptr && points >= 0,
-            "an operator, points and a place for what is prepared");
+    require(op != nullptr && prepared != nullptr, "an operator, points and a place for what is prepared");
+    require_points(points);
     *prepared = nullptr;
     const lano::SetDescription& set = op->op.set();
     *prepared =
@@ -157,8 +169,9 @@ void lano_prepared_free(lano_prepared* prepared) { delete prepared; }
 int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input,
                 const float* state, float* output) {
   return guarded([&] {
-    require(prepared != nullptr && coordinates != nullptr && output != nullptr && points >= 0,
+    require(prepared != nullptr && coordinates != nullptr && output != nullptr,
             "what was prepared, points and an output");
+    require_points(points);
     const lano::SetDescription& set = prepared->prepared.set();
     prepared->prepared.decode(
         values(coordinates, points, set.dims()), values(input, points, set.input_channels()),

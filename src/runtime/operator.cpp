@@ -25,6 +25,13 @@ namespace {
 
 constexpr const char* kDoing = "predicting";
 
+// A NaN would spread from one point to all others through the agents.
+void check_finite(std::span<const float> values, const char* what) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad != values.end())
+    fail(kDoing, fmt::format("finite numbers in {}", what), fmt::format("{} at value {}", *bad, bad - values.begin()));
+}
+
 void check_size(std::span<const float> values, std::int64_t points, std::int64_t channels, const char* what) {
   if (static_cast<std::int64_t>(values.size()) != points * channels) {
     fail(kDoing, fmt::format("{} values of {}: {} points of {} channels", points * channels, what, points, channels),
@@ -133,6 +140,9 @@ Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordi
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
   check_size(state, points.count, state_channels(), "state");
+  check_finite(coordinates, "coordinates");
+  check_finite(input, "input");
+  check_finite(state, "state");
   if (config.task == Task::time_conditional)
     points.time = embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step).features;
   return points;

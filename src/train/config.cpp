@@ -82,15 +82,20 @@ void check_train_config(const TrainConfig& c) {
   const auto require = [](bool good, const char* expected, auto found) {
     if (!good) fail_usage("reading the training config", expected, fmt::format("{}", found));
   };
+  // Products of these count items and steps: they may not overflow, nor mean more than anybody waits for.
+  constexpr std::int64_t kMany = 1'000'000'000;
   require(!c.data.empty(), "a dataset: --data FILE or data.file", "none");
-  require(c.epochs >= 1, "train.epochs of at least 1", c.epochs);
+  require(is_utf8(c.data), "a path of the dataset in UTF-8, as config files are", c.data);
+  require(c.epochs >= 1 && c.epochs <= kMany, "train.epochs of 1 to a billion", c.epochs);
   require(c.epoch_samples >= 0, "train.epoch_samples of at least 0", c.epoch_samples);
-  require(c.batch >= 1, "train.batch of at least 1", c.batch);
+  require(c.batch >= 1 && c.batch <= kMany, "train.batch of 1 to a billion", c.batch);
+  require(c.accumulate >= 1 && c.accumulate <= kMany / c.batch,
+          "train.accumulate of at least 1, and train.batch times it of at most a billion", c.accumulate);
   require(c.seed >= 0, "train.seed of at least 0", c.seed);
-  require(c.clip >= 0, "train.clip of at least 0", c.clip);
-  require(c.loss.gradient_weight >= 0, "train.gradient_weight of at least 0", c.loss.gradient_weight);
+  require(c.clip >= 0 && std::isfinite(c.clip), "train.clip of at least 0, finite", c.clip);
+  require(c.loss.gradient_weight >= 0 && std::isfinite(c.loss.gradient_weight),
+          "train.gradient_weight of at least 0, finite", c.loss.gradient_weight);
   require(c.memory_gb >= 0, "data.memory_gb of at least 0", c.memory_gb);
-  require(c.accumulate >= 1, "train.accumulate of at least 1", c.accumulate);
   require(c.ema >= 0 && c.ema < 1, "train.ema in [0, 1)", c.ema);
   require(c.patience >= 0, "train.patience of at least 0", c.patience);
   require(c.points >= 0, "train.points of at least 0", c.points);
@@ -104,9 +109,10 @@ void check_train_config(const TrainConfig& c) {
   weights(c.loss.channel_weights, "train.channel_weights of at least 0, not all 0");
   weights(c.loss.frame_weights, "train.frame_weights of at least 0, not all 0");
   const auto& range = c.agents_range;
-  require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] &&
+  require(range.empty() || (range.size() == 2 && range[0] >= 1 && range[0] <= range[1] && range[1] <= kMostAgents &&
                             std::floor(range[0]) == range[0] && std::floor(range[1]) == range[1]),
-          "train.agents_range = [least, most] in whole numbers", fmt::format("[{}]", fmt::join(range, ", ")));
+          "train.agents_range = [least, most] in whole numbers of at most 65536",
+          fmt::format("[{}]", fmt::join(range, ", ")));
   require(range.empty() || is_lano(c.model),
           "model.name = \"lano\" for train.agents_range: other models have no agents", fmt::format("'{}'", c.model));
   require(range.empty() || c.lano.agent_tokens == Agents::pooled, "pooled agents for train.agents_range",
@@ -117,13 +123,19 @@ void check_train_config(const TrainConfig& c) {
   require(c.schedule.step_epochs >= 1, "schedule.step_epochs of at least 1", c.schedule.step_epochs);
   require(c.schedule.step_factor > 0 && c.schedule.step_factor <= 1, "schedule.step_factor in (0, 1]",
           c.schedule.step_factor);
-  require(c.rollout >= 1, "train.rollout of at least 1", c.rollout);
+  require(c.rollout >= 1 && c.rollout <= kMany, "train.rollout of 1 to a billion", c.rollout);
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
-  require(c.schedule.learning_rate > 0, "schedule.learning_rate above 0", c.schedule.learning_rate);
+  require(c.schedule.learning_rate > 0 && std::isfinite(c.schedule.learning_rate),
+          "schedule.learning_rate above 0, finite", c.schedule.learning_rate);
   require(c.schedule.pct_start >= 0 && c.schedule.pct_start < 1, "schedule.pct_start in [0, 1)", c.schedule.pct_start);
-  require(c.schedule.div_factor > 0, "schedule.div_factor above 0", c.schedule.div_factor);
-  require(c.schedule.final_div_factor > 0, "schedule.final_div_factor above 0", c.schedule.final_div_factor);
-  require(c.optimiser.weight_decay >= 0, "optimiser.weight_decay of at least 0", c.optimiser.weight_decay);
+  require(c.schedule.div_factor > 0 && std::isfinite(c.schedule.div_factor), "schedule.div_factor above 0, finite",
+          c.schedule.div_factor);
+  require(c.schedule.final_div_factor > 0 && std::isfinite(c.schedule.final_div_factor),
+          "schedule.final_div_factor above 0, finite", c.schedule.final_div_factor);
+  require(c.optimiser.weight_decay >= 0 && std::isfinite(c.optimiser.weight_decay),
+          "optimiser.weight_decay of at least 0, finite", c.optimiser.weight_decay);
+  require(c.optimiser.epsilon > 0 && std::isfinite(c.optimiser.epsilon), "optimiser.epsilon above 0, finite",
+          c.optimiser.epsilon);
   require(c.optimiser.beta2 > 0 && c.optimiser.beta2 < 1, "optimiser.beta2 in (0, 1)", c.optimiser.beta2);
   if (is_lano(c.model))
     check_lano_config(c.lano);

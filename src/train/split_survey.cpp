@@ -1,6 +1,10 @@
 #include "train/split_survey.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/error.h"
 #include "data/sample_feed.h"
@@ -45,8 +49,10 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel,
                     config.output == Scaling::channel);
   bool first = true;
+  float largest = 0;  // of the output
   const auto see = [&](const Samples& piece) {
     fit.add(piece, first);
+    for (const float value : piece.output) largest = std::max(largest, std::abs(value));
     const std::vector<double> box = bounds(piece.coordinates, set.dims());
     if (first) {
       survey.box = box;
@@ -67,6 +73,10 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   } else {
     read_in_pieces(reader, survey.ids, kPieceBytes, see);
   }
+  // Below, float32 has fewer digits the smaller a number is, and none of what is learned would be true.
+  if (largest > 0 && largest < std::numeric_limits<float>::min())
+    fail("training", "output values that float32 holds with all digits (above 1.2e-38)",
+         fmt::format("{} at most", largest), "give them in another unit");
   survey.normaliser = fit.result();
   // Scales are above zero, so the ends stay the ends.
   std::vector<float> ends;

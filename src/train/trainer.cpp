@@ -171,6 +171,7 @@ void Trainer::announce() const {
 
 // True where it came to its end; false where it was interrupted, with a checkpoint.
 bool Trainer::epoch(CountedWork& progress) {
+  subject_.reader.check_unchanged();  // also where all samples are in memory: the test split is not
   const std::int64_t first = state_.steps - state_.epoch * plan_.steps();
   const std::vector<std::vector<Item>> batches = plan_.batches(state_.epoch, first);
   const double before = state_.epoch_seconds;

@@ -210,7 +210,7 @@ TEST(HostileFiles, TooLargeOrNoFilesAtAll) {
   EXPECT_EQ(read_file(scratch / "a", "reading").size(), 1000u);
   EXPECT_EQ(read_file(scratch / "a", "reading", 1000).size(), 1000u);
   EXPECT_ERROR_WITH(read_file(scratch / "a", "reading", 999), "expected at most 999 bytes, found 1000");
-  EXPECT_ERROR_WITH(read_file("/dev/zero", "reading", 1 << 20), "expected at most 1048576 bytes, found more");
+  EXPECT_ERROR_WITH(read_file("/dev/zero", "reading", 1 << 20), "a pipe or a device");
   EXPECT_ERROR_WITH(file_bytes("/dev/zero", "reading"), "a pipe or a device");
   EXPECT_ERROR_WITH(file_bytes(scratch / "b", "reading"), "nothing at that path");
   test::expect_refused("an endless config", [] {

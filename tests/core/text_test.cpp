@@ -85,5 +85,12 @@ TEST(Threads, CountCanBeSet) {
   EXPECT_EQ(thread_count(), before);
 }
 
+TEST(PlainText, NothingThatTurnsTheDirectionOfText) {
+  EXPECT_EQ(plain_text("a\u202eb\u2066c\u200fd\u2028e", 100), "a?b?c?d?e");
+  EXPECT_EQ(plain_text("\u00e9\u20ac\u4e2d", 100), "\u00e9\u20ac\u4e2d");  // other letters stay
+  EXPECT_TRUE(is_utf8("\u20ac"));
+  EXPECT_FALSE(is_utf8("a\xff"));
+}
+
 }  // namespace
 }  // namespace lano::text_test

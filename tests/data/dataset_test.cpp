@@ -225,5 +225,32 @@ TEST(Dataset, KeptFieldsAndCoordinatesOfEachSample) {
   EXPECT_EQ(reader.read(std::vector<std::int64_t>{2}).coordinates[0], 12.0f);
 }
 
+TEST(Dataset, AFileThatChangesWhileItIsReadIsNamed) {
+  test::Scratch scratch;
+  SetDescription set;
+  set.name = "line";
+  set.shape = {3};
+  set.coordinates = {{"x", "1"}};
+  set.output = {{"u", "1"}};
+  set.box = {0, 1};
+  const auto write = [&](float value) {
+    DatasetWriter writer(scratch / "a.h5", set, {Split::train}, std::vector<float>{0, 0.5, 1});
+    writer.write(0, {}, {}, std::vector<float>{value, 2, 3});
+    writer.commit();
+  };
+  write(1);
+  const DatasetReader reader(scratch / "a.h5");
+  const std::vector<std::int64_t> ids{0};
+  EXPECT_EQ(reader.read(ids).output[0], 1);
+  write(7);  // another file under the same name
+  EXPECT_ERROR_WITH(reader.read(ids), "changed or replaced");
+  const DatasetReader again(scratch / "a.h5");
+  std::filesystem::last_write_time(scratch / "a.h5",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  EXPECT_ERROR_WITH(again.read(ids), "changed or replaced");
+  std::filesystem::remove(scratch / "a.h5");
+  EXPECT_ERROR_WITH(again.read(ids), "none any more");
+}
+
 }  // namespace
 }  // namespace lano::dataset_test

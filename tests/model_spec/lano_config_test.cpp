@@ -44,7 +44,7 @@ TEST(LanoConfig, ImpossibleSizesAreRefused) {
   config.heads = 3;
   EXPECT_ERROR_WITH(check_lano_config(config), "multiple of model.heads");
   config.heads = 0;
-  EXPECT_ERROR_WITH(check_lano_config(config), "model.heads of at least 1");
+  EXPECT_ERROR_WITH(check_lano_config(config), "model.heads of 1 to 65536");
 }
 
 }  // namespace

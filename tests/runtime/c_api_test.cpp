@@ -52,6 +52,24 @@ TEST(CApi, LoadsDescribesAndPredicts) {
   EXPECT_EQ(used, 4);
 }
 
+TEST(CApi, ImpossibleNumbersGetASentence) {
+  Loaded m;
+  std::vector<float> input(81, 3.0f), output(81);
+  input[40] = std::nanf("");
+  EXPECT_EQ(lano_predict(m.op, 81, nullptr, input.data(), output.data()), LANO_FAILED);
+  EXPECT_NE(std::string(lano_message()).find("finite numbers in input"), std::string::npos) << lano_message();
+  EXPECT_EQ(lano_predict(m.op, INT64_MAX, nullptr, input.data(), output.data()), LANO_MISUSED);
+  EXPECT_NE(std::string(lano_message()).find("2^40"), std::string::npos) << lano_message();
+  EXPECT_EQ(lano_predict(m.op, -1, nullptr, input.data(), output.data()), LANO_MISUSED);
+  lano_operator* none = nullptr;
+  EXPECT_EQ(lano_load("/dev/zero", &none), LANO_FAILED);
+  EXPECT_NE(std::string(lano_message()).find("a pipe or a device"), std::string::npos) << lano_message();
+  input[40] = 3;
+  lano_set_threads(1000000);  // bounded
+  EXPECT_EQ(lano_predict(m.op, 81, nullptr, input.data(), output.data()), LANO_OK) << lano_message();
+  lano_set_threads(0);
+}
+
 TEST(CApi, DecodesPointsAgainstPreparedAgents) {
   std::vector<float> grid, input(81, 3.0f), all(81);
   for (int i = 0; i < 81; ++i) grid.insert(grid.end(), {static_cast<float>(i / 9) / 8, static_cast<float>(i % 9) / 8});

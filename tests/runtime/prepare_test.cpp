@@ -171,8 +171,7 @@ TEST(Prepare, RefusesWhereAPointHasNoPlace) {
   const std::vector<float> own = test::grid_points({12, 9});
   const Prepared prepared = grid.prepare(own, field(own, 2));
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{3, 0.5}, std::vector<float>{1}), "within the prepared grid");
-  EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{std::nanf(""), 0.5}, std::vector<float>{1}),
-                    "within the prepared grid");
+  EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{std::nanf(""), 0.5}, std::vector<float>{1}), "finite numbers");
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{0.5, 0.5}, std::vector<float>{1, 2}), "1 values of input");
   EXPECT_ERROR_WITH(prepared.decode({}, {}), "at least one point");
 }
