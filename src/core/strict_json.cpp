@@ -39,6 +39,12 @@ nlohmann::json parse_json(std::string_view text, std::string_view doing, std::st
   return value;
 }
 
+std::string json_reason(const std::exception& error) {
+  const std::string_view text = error.what();
+  const auto end = text.starts_with("[json.exception") ? text.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
+}
+
 std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what) {
   const bool large = value.is_number_unsigned() &&
                      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());

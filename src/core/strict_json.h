@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,5 +17,8 @@ nlohmann::json parse_json(std::string_view text, std::string_view doing, std::st
 // Fails where the value is no whole number of 64 bits with a sign, or no list of them.
 std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what);
 std::vector<std::int64_t> whole_numbers(const nlohmann::json& value, std::string_view doing, std::string_view what);
+
+// What the library found, without its numbers and names of its own classes.
+std::string json_reason(const std::exception& error);
 
 }  // namespace lano

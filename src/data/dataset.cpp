@@ -230,7 +230,7 @@ void DatasetReader::read_description() {
     fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
   } catch (const json::exception& error) {
-    fail(doing, "well-formed attributes shape, box and fields", error.what(), "make the file again");
+    fail(doing, "well-formed attributes shape, box and fields", json_reason(error), "make the file again");
   }
   if (file_->has("time")) description_.time = file_->read_doubles("time");
 }

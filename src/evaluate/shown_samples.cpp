@@ -122,7 +122,8 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     try {
       return made_by.at("picked").at(static_cast<std::size_t>(s)).at(key);
     } catch (const json::exception& error) {
-      fail(doing, "the picked samples in the attribute generator", error.what(), "the file is not one of lano train's");
+      fail(doing, "the picked samples in the attribute generator", json_reason(error),
+           "the file is not one of lano train's");
     }
   };
   for (std::int64_t s = 0; s < samples.count; ++s) {

@@ -71,7 +71,7 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
   SeedResults group;
   group.planned = count;
   group.base_seed = config.seed;
-  group.selection = fmt::format("{}; the test split is read once a seed, after its training; no seed is chosen",
+  group.selection = fmt::format("{}; the test split is judged once a seed, after its training; no seed is chosen",
                                 config.selection == Selection::best ? "weights of the epoch that is best on validation"
                                                                     : "weights of the last epoch");
   summarise_runs(group);

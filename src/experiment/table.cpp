@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/folder_lock.h"
 #include "core/interrupt.h"
+#include "core/strict_json.h"
 #include "core/threads.h"
 #include "data/dataset.h"
 #include "experiment/pair_run.h"
@@ -69,7 +70,7 @@ Pair pair_from(const fs::path& path) {
     }
     return pair;
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", path.string()), "the state of a pair", error.what(),
+    fail(fmt::format("reading '{}'", path.string()), "the state of a pair", json_reason(error),
          "remove the file; finished runs beside it are kept");
   }
 }

@@ -121,7 +121,7 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
                                           plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
                             : fmt::format("The epochs of the recipes '{}'.", plan.preset));
   table.about.push_back(
-      fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is read once a "
+      fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is judged once a "
                   "seed. Peak memory is that of the whole training process.",
                   plan.preset, threads, threads == 1 ? "" : "s", machine_text()));
   return table;

@@ -16,6 +16,7 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/folder_lock.h"
+#include "core/strict_json.h"
 #include "data/dataset.h"
 #include "experiment/finish_run.h"
 #include "experiment/seeds.h"
@@ -70,7 +71,7 @@ void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
                                            : fmt::format("{} {}", name, found.at(name).dump()));
     }
   } catch (const ordered_json::exception& error) {
-    fail(fmt::format("reading '{}'", path.string()), "the plan of a search", error.what(),
+    fail(fmt::format("reading '{}'", path.string()), "the plan of a search", json_reason(error),
          "remove the file and give the same command again; finished runs are kept");
   }
   if (!differences.empty()) {
@@ -117,7 +118,7 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
         return true;
       }
     } catch (const ordered_json::exception& error) {
-      fail(fmt::format("reading '{}'", failure.string()), "a rung and an error", error.what(),
+      fail(fmt::format("reading '{}'", failure.string()), "a rung and an error", json_reason(error),
            "remove the file to train it again");
     }
   }

@@ -215,7 +215,7 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
     shape.time_origin = from.at("time_origin");
     shape.time_step = from.at("time_step");
   } catch (const json::exception& error) {
-    fail("reading an architecture", "all sizes and switches of the model", error.what(), "the file is damaged");
+    fail("reading an architecture", "all sizes and switches of the model", json_reason(error), "the file is damaged");
   }
   const auto axes = static_cast<std::size_t>(shape.axes);
   if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 ||

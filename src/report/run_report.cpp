@@ -43,7 +43,7 @@ void add_test(const Evaluation& test, ReportContent& content) {
     content.steps = {curve};
   }
   content.summary.push_back({"Largest error at a point, mean over samples", number_text(test.max_error.summary.mean)});
-  content.summary.push_back({"Test samples", fmt::format("{}, read once, after training", test.ids.size())});
+  content.summary.push_back({"Test samples", fmt::format("{}, judged once, after training", test.ids.size())});
   if (!test.ids.empty()) {
     content.summary.push_back(
         {"Prediction", fmt::format("{:.2f} ms a sample", 1e3 * test.seconds / static_cast<double>(test.ids.size()))});

@@ -76,7 +76,7 @@ RunRecord read_run_record(const std::filesystem::path& run) {
   try {
     return record_from(parse_json(read_own_file(path), doing, kWhat), doing);
   } catch (const json::exception& error) {
-    fail(doing, kWhat, error.what(), "remove the file and resume the run");
+    fail(doing, kWhat, json_reason(error), "remove the file and resume the run");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/strict_json.h"
 #include "run/run_folder.h"
 
 namespace lano {
@@ -79,8 +80,8 @@ std::int64_t planned_seeds(const fs::path& folder) {
   try {
     return json::parse(read_own_file(seed_group_file(folder))).at("planned");
   } catch (const json::exception& error) {
-    fail(fmt::format("reading '{}'", seed_group_file(folder).string()), "the plan of a group of seeds", error.what(),
-         "remove the file and give the whole command again; finished runs are kept");
+    fail(fmt::format("reading '{}'", seed_group_file(folder).string()), "the plan of a group of seeds",
+         json_reason(error), "remove the file and give the whole command again; finished runs are kept");
   }
 }
 

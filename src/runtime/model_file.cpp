@@ -57,7 +57,7 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
     model.set = set_description_from_json(parsed("set"));
     model.normaliser = normaliser_from_json(parsed("normaliser"));
   } catch (const json::exception& error) {
-    fail(doing, "well-formed metadata", error.what(), "the file is damaged: copy it again");
+    fail(doing, "well-formed metadata", json_reason(error), "the file is damaged: copy it again");
   }
   const SetDescription& set = model.set;
   const Normaliser& map = model.normaliser;

@@ -55,7 +55,7 @@ Entry parse_entry(const std::string& name, const json& item, std::size_t data_si
     entry.begin = static_cast<std::size_t>(offsets[0]);  // a negative one is larger than any file
     entry.end = static_cast<std::size_t>(offsets[1]);
   } catch (const json::exception& error) {
-    fail(doing, fmt::format("dtype, shape and data_offsets for tensor '{}'", name), error.what());
+    fail(doing, fmt::format("dtype, shape and data_offsets for tensor '{}'", name), json_reason(error));
   }
   if (entry.begin > entry.end || entry.end > data_size ||
       entry.end - entry.begin != checked_bytes(entry.shape, name, doing)) {

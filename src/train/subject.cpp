@@ -49,11 +49,11 @@ void check_memory(const LanoConfig& switches, const LanoShape& shape) {
 
 }  // namespace
 
-Subject::Subject(const TrainConfig& config)
+Subject::Subject(const TrainConfig& config, bool test)
     : reader(config.data), survey(survey_split(reader, config)), validation(reader) {
   check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
   // A NaN in the test split is said now, not after hours of training; nothing else is learned from it here.
-  read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
+  if (test) read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
 }
 
 std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const {

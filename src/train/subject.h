@@ -14,7 +14,8 @@
 namespace lano {
 
 struct Subject {
-  explicit Subject(const TrainConfig& config);
+  // test: the test split will be judged.
+  Subject(const TrainConfig& config, bool test);
   Subject(const Subject&) = delete;  // its parts know each other
   Subject& operator=(const Subject&) = delete;
 

@@ -43,7 +43,7 @@ class Trainer {
   Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
       : config_(config),
         options_(options),
-        subject_(config),
+        subject_(config, options.test),
         learner_(config, subject_.make_model(config)),
         feed_(subject_.make_feed(model())),
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
@@ -146,7 +146,7 @@ TrainResult Trainer::run() {
   progress.finish();
   TrainResult result = summary();
   result.finished = done();
-  if (judged_before) {  // the test split is read once
+  if (judged_before) {  // the test split is judged once
     result.test_l2 = read_run_record(folder_.path()).test_l2();
   } else if (result.finished) {
     keeping([&] { judge(result); });
@@ -339,7 +339,7 @@ std::string Trainer::selection_text() const {
           ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best.epoch,
                         state_.epoch, learner_.average().empty() ? "" : " of raw and averaged weights")
           : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best.epoch);
-  return which + (options_.test ? "; the test split was read once, after training" : "; the test split was not read");
+  return which + (options_.test ? "; the test split was judged once, after training" : "; the test split was not read");
 }
 
 std::string Trainer::detail(double loss) const {
