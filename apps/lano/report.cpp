@@ -43,7 +43,7 @@ void write_picture(const std::vector<std::string>& names, const std::string& pat
   const auto samples = shown_samples_file(names[0]);
   if (names.size() != 1 || !fs::exists(samples))
     fail("drawing a picture", "one finished run with a test split", "none", "name the --out of 'lano train'");
-  const ShownSamples picked = read_shown(samples);
+  const ShownSamples picked = read_shown_of_run(names[0]);
   write_file_atomically(path, encode_png(join_images(draw_judged(picked.set, picked.samples))));
   fmt::print("picture: {}\n", path);
 }

@@ -106,7 +106,7 @@ void add_table(CLI::App& experiment, const Program& program) {
       experiment.add_subcommand("table", "every operator on every benchmark under one budget: the paper's Table 2");
   command
       ->add_option("--preset", o->plan.preset,
-                   "recipes and sizes of the sets: laptop, paper, or smoke, which proves the road only")
+                   "recipes and sizes of the sets: laptop, paper, or smoke, which proves the workflow only")
       ->check(CLI::IsMember({"laptop", "paper", "smoke"}))
       ->capture_default_str();
   command->add_option("--models", o->plan.models, "a,b,...; default all ('lano info --models')")->delimiter(',');

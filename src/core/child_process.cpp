@@ -83,16 +83,29 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   ::_exit(kNotStarted);
 }
 
+// A Ctrl-C reaches both; a signal to this process alone is handed on, once, under the other name, so that it is never a
+// second Ctrl-C.
+class HandedOn {
+ public:
+  explicit HandedOn(pid_t child) : child_(child) {}
+  void look() {
+    if (told_ || !interrupted()) return;
+    ::kill(child_, SIGTERM);
+    told_ = true;
+  }
+
+ private:
+  pid_t child_;
+  bool told_ = false;
+};
+
 // All that comes out of the pipe until its other end is closed.
-void drain(int from, std::string& to, pid_t child) {
+void drain(int from, std::string& to, HandedOn& wish) {
   std::array<char, 4096> room;
-  for (bool told = false;;) {
+  for (;;) {
     pollfd wait{from, POLLIN, 0};
     ::poll(&wait, 1, kPatience);
-    if (interrupted() && !told) {
-      ::kill(child, SIGTERM);
-      told = true;
-    }
+    wish.look();
     if (wait.revents == 0) continue;
     const ssize_t count = ::read(from, room.data(), room.size());
     if (count > 0) to.append(room.data(), static_cast<std::size_t>(count));
@@ -110,7 +123,7 @@ void look_away(int handle) {
   ::poll(&wait, 1, kPatience);
 }
 
-int wait_for(pid_t child, const std::string& program) {
+int wait_for(pid_t child, const std::string& program, HandedOn& wish) {
   const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   struct Closed {
     int handle;
@@ -119,16 +132,11 @@ int wait_for(pid_t child, const std::string& program) {
     }
   } const closed{handle};
   int status = 0;
-  for (bool told = false;;) {
+  for (;;) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) fail(fmt::format("waiting for '{}'", program), "its end", errno_text(errno));
-    // A Ctrl-C reaches both; a signal to this process alone is handed on, under the other name, so that it is never a
-    // second Ctrl-C.
-    if (interrupted() && !told) {
-      ::kill(child, SIGTERM);
-      told = true;
-    }
+    wish.look();
     look_away(handle);
   }
 }
@@ -148,13 +156,14 @@ ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::
   }
   const pid_t child =
       start(path, arguments, options.environment, -1, options.output != nullptr ? answer.write : nowhere, false);
+  HandedOn wish(child);
   if (nowhere >= 0) ::close(nowhere);
   if (options.output != nullptr) {
     ::close(answer.write);
-    drain(answer.read, *options.output, child);
+    drain(answer.read, *options.output, wish);
     ::close(answer.read);
   }
-  const int status = wait_for(child, path);
+  const int status = wait_for(child, path, wish);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted)
     fail("starting a program", fmt::format("'{}'", path), "none that runs", "is the installation whole?");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};

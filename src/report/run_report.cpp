@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 std::string number_text(double value) { return std::isfinite(value) ? error_text(value) : "none"; }
 
-ShownSamples read_shown_of_run(const fs::path& path) {
-  check_own_file(path);
-  return read_shown(path);
-}
-
 void add_test(const Evaluation& test, ReportContent& content) {
   const ErrorSummary& l2 = test.relative_l2.summary;
   content.headline.push_back({"relative L2 on test", number_text(l2.mean)});
@@ -77,7 +72,7 @@ void add_median_samples(ComparisonContent& content) {
     const fs::path path = shown_samples_file(content.found.runs[r].folder);
     if (!fs::exists(path)) continue;
     try {
-      ShownSamples picked = read_shown_of_run(path);
+      ShownSamples picked = read_shown_of_run(content.found.runs[r].folder);
       if (picked.samples.empty()) continue;
       if (content.samples.empty()) content.set = picked.set;
       if (!same_fields(content.set, picked.set)) {
@@ -108,7 +103,7 @@ ReportContent report_of_run(const fs::path& run) {
   content.curves = learning_curves(read_run_metrics(metrics_file(run)));
   content.config = read_own_file(config_file(run));
   if (fs::exists(shown_samples_file(run))) {
-    ShownSamples shown = read_shown_of_run(shown_samples_file(run));
+    ShownSamples shown = read_shown_of_run(run);
     content.set = std::move(shown.set);
     content.samples = std::move(shown.samples);
   }

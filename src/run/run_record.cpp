@@ -51,6 +51,11 @@ bool is_finished(const std::filesystem::path& run) {
   return std::filesystem::exists(run_record_file(run), ignored);
 }
 
+ShownSamples read_shown_of_run(const std::filesystem::path& run) {
+  check_own_file(shown_samples_file(run));
+  return read_shown(shown_samples_file(run));
+}
+
 void write_run_record(const std::filesystem::path& run, const RunRecord& record) {
   json out{{"model", record.model},
            {"parameters", record.parameters},

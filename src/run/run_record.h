@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "evaluate/evaluation.h"
+#include "evaluate/shown_samples.h"
 
 namespace lano {
 
@@ -29,6 +29,9 @@ struct RunRecord {
 
 std::filesystem::path run_record_file(const std::filesystem::path& run);
 bool is_finished(const std::filesystem::path& run);  // has one
+
+// Its evaluation.h5 (run_folder.h: shown_samples_file); a link out of the folder is refused.
+ShownSamples read_shown_of_run(const std::filesystem::path& run);
 
 void write_run_record(const std::filesystem::path& run, const RunRecord& record);
 // Fails with a sentence where there is none or it is damaged. Files of older versions read alike.
