@@ -13,8 +13,8 @@
 #include "libtorch/operator_model.h"
 #include "libtorch/torch_loss.h"
 #include "model_spec/architecture.h"
-#include "train/adamw.h"
 #include "train/lano_trainable.h"
+#include "train/optimiser.h"
 
 namespace lano::bench {
 namespace {
@@ -56,14 +56,14 @@ class CostProblem {
           batch_.origin, {}};
       lesson_.truth = {plain(truth_)};
       lano_ = std::make_unique<LanoTrainable>(architecture, TrainConfig{}, Objective{ChannelMap::identity(1), {}, {}});
-      if (work_ == Work::step) optimiser_ = std::make_unique<Adamw>(lano_->values().size(), AdamwConfig{});
+      if (work_ == Work::step) optimiser_ = std::make_unique<Optimiser>(OptimiserConfig{}, lano_->layout());
       return;
     }
     model_ = make_model(architecture, 1);
     model_->train(work_ == Work::step);
     if (work_ == Work::forward) return;
     flat_ = std::make_unique<FlatParameters>(*model_);
-    optimiser_ = std::make_unique<Adamw>(flat_->values().size(), AdamwConfig{});
+    optimiser_ = std::make_unique<Optimiser>(OptimiserConfig{}, flat_->layout());
   }
 
   void run() {
@@ -96,7 +96,7 @@ class CostProblem {
   Batch batch_;
   torch::Tensor truth_;
   std::unique_ptr<FlatParameters> flat_;
-  std::unique_ptr<Adamw> optimiser_;
+  std::unique_ptr<Optimiser> optimiser_;
 };
 
 double milliseconds_of_call(CostProblem& problem) {

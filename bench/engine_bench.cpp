@@ -14,8 +14,8 @@
 #include "libtorch/flat_parameters.h"
 #include "libtorch/operator_model.h"
 #include "libtorch/torch_loss.h"
-#include "train/adamw.h"
 #include "train/lano_trainable.h"
+#include "train/optimiser.h"
 
 namespace lano::bench {
 namespace {
@@ -34,7 +34,7 @@ struct Problem {
   Batch batch;
   torch::Tensor truth;
   std::unique_ptr<FlatParameters> flat;
-  std::unique_ptr<Adamw> optimiser;
+  std::unique_ptr<Optimiser> optimiser;
 
   // B [ L (2NC(4C+2rC) + 8NMC) + 2N((dx+da)2C + 2C^2) ], three times that for a step; recomputation earns nothing.
   double flops(Work work) const {
@@ -119,7 +119,7 @@ Problem make_problem(const BenchCase& c, Work work) {
   p.lesson.truth = {plain(p.truth)};
   if (work == Work::step) {
     p.flat = std::make_unique<FlatParameters>(*p.model);
-    p.optimiser = std::make_unique<Adamw>(p.flat->values().size(), AdamwConfig{});
+    p.optimiser = std::make_unique<Optimiser>(OptimiserConfig{}, p.flat->layout());
   }
   return p;
 }

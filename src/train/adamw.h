@@ -1,10 +1,9 @@
-// AdamW (Loshchilov, Hutter) with PyTorch's semantics, over one flat buffer of parameters and one of gradients.
-// State is two buffers and a step count, all plain memory, so a checkpoint is a copy.
+// AdamW (Loshchilov, Hutter) with PyTorch's semantics, over one flat buffer of parameters and one of gradients
+// (train/optimiser.h keeps its state), and the clipping of gradients.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace lano {
 
@@ -24,25 +23,11 @@ struct ParameterGroup {
   bool decays = true;
 };
 
-class Adamw {
- public:
-  Adamw(std::size_t size, AdamwConfig config);
-  Adamw(std::size_t size, AdamwConfig config, std::vector<ParameterGroup> groups);  // groups: end to end, in order
-
-  // One step with the rate and beta1 of the schedule. Elementwise, so the same bits for any thread count.
-  void step(std::span<float> parameters, std::span<const float> gradients, double learning_rate, double beta1);
-
-  std::int64_t steps() const { return steps_; }
-  const std::vector<float>& first_moment() const { return m_; }
-  const std::vector<float>& second_moment() const { return v_; }
-  void restore(std::int64_t steps, std::span<const float> first_moment, std::span<const float> second_moment);
-
- private:
-  AdamwConfig config_;
-  std::vector<ParameterGroup> groups_;
-  std::int64_t steps_ = 0;
-  std::vector<float> m_, v_;
-};
+// One step of these groups, the t-th (from 1), with the rate and beta1 of the schedule. Elementwise, so the same bits
+// for any thread count. All spans are the whole flat buffers.
+void adamw_step(const AdamwConfig& config, std::span<const ParameterGroup> groups, std::int64_t t, double learning_rate,
+                double beta1, std::span<float> parameters, std::span<const float> gradients,
+                std::span<float> first_moment, std::span<float> second_moment);
 
 // Scales the gradients so that their L2 norm is at most `limit` (0: never) and returns the norm before.
 // The norm is summed in double over fixed blocks.

@@ -58,7 +58,11 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
               "cosine, step, constant: share of the steps in which the rate rises from 0");
   schema.bind("schedule.step_epochs", c.schedule.step_epochs, "step: epochs between two falls");
   schema.bind("schedule.step_factor", c.schedule.step_factor, "step: rate after a fall over rate before");
-  schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "of AdamW");
+  schema.bind<OptimiserKind>("optimiser.kind", c.optimiser.kind,
+                             {{"adamw", OptimiserKind::adamw}, {"muon", OptimiserKind::muon}},
+                             "AdamW for all weights, or Muon for the linear maps and AdamW for the rest");
+  schema.bind("optimiser.momentum", c.optimiser.momentum, "of Muon");
+  schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "per unit of the rate");
   schema.bind<Decay>("optimiser.decay", c.optimiser.decay, {{"all", Decay::all}, {"matrices", Decay::matrices}},
                      "what the decay shrinks: all, or no biases, norms and vectors");
   schema.bind("optimiser.beta2", c.optimiser.beta2, "of AdamW");
@@ -132,6 +136,7 @@ void check_train_config(const TrainConfig& c) {
           c.schedule.div_factor);
   require(c.schedule.final_div_factor > 0 && std::isfinite(c.schedule.final_div_factor),
           "schedule.final_div_factor above 0, finite", c.schedule.final_div_factor);
+  require(c.optimiser.momentum >= 0 && c.optimiser.momentum < 1, "optimiser.momentum in [0, 1)", c.optimiser.momentum);
   require(c.optimiser.weight_decay >= 0 && std::isfinite(c.optimiser.weight_decay),
           "optimiser.weight_decay of at least 0, finite", c.optimiser.weight_decay);
   require(c.optimiser.epsilon > 0 && std::isfinite(c.optimiser.epsilon), "optimiser.epsilon above 0, finite",

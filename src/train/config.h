@@ -7,8 +7,8 @@
 #include "model_spec/baseline_config.h"
 #include "model_spec/lano_config.h"
 #include "run/selection.h"
-#include "train/adamw.h"
 #include "train/loss_config.h"
+#include "train/optimiser.h"
 #include "train/schedule.h"
 
 namespace lano {
@@ -25,7 +25,7 @@ struct TrainConfig {
   std::int64_t accumulate = 1;     // batches whose gradients make one step
   std::int64_t epoch_samples = 0;  // an epoch is so many samples, drawn anew each time; 0: all
   ScheduleConfig schedule;
-  AdamwConfig optimiser;
+  OptimiserConfig optimiser;
   double clip = 0.1;  // limit of the gradient norm, 0: none
   LossConfig loss;
   double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none

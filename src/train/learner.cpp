@@ -13,24 +13,8 @@ std::vector<float> copied(std::span<const float> values) { return {values.begin(
 
 }  // namespace
 
-std::vector<ParameterGroup> parameter_groups(const std::vector<NamedShape>& layout, Decay decay) {
-  std::vector<ParameterGroup> groups;
-  std::size_t at = 0;
-  for (const auto& [name, shape] : layout) {
-    const auto size = static_cast<std::size_t>(element_count(shape));
-    const bool decays = decay == Decay::all || shape.size() >= 2;
-    if (groups.empty() || groups.back().decays != decays) groups.push_back({at, 0, decays});
-    groups.back().size += size;
-    at += size;
-  }
-  return groups;
-}
-
 Learner::Learner(const TrainConfig& config, std::unique_ptr<Trainable> model)
-    : config_(config),
-      model_(std::move(model)),
-      optimiser_(model_->values().size(), config.optimiser,
-                 parameter_groups(model_->layout(), config.optimiser.decay)) {
+    : config_(config), model_(std::move(model)), optimiser_(config.optimiser, model_->layout()) {
   if (config.ema > 0) average_ = copied(model_->values());
 }
 

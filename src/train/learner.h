@@ -1,13 +1,13 @@
-// One step of training: the loss of some batches, backward, clipping, AdamW at the schedule's rate, the running mean of
-// the weights. Everything random in it comes from (seed, step), so a step can be done again to the bit from the state
-// before it.
+// One step of training: the loss of some batches, backward, clipping, the optimiser at the schedule's rate, the running
+// mean of the weights. Everything random in it comes from (seed, step), so a step can be done again to the bit from the
+// state before it.
 #pragma once
 
 #include <memory>
 
 #include "data/sample_feed.h"
-#include "train/adamw.h"
 #include "train/config.h"
+#include "train/optimiser.h"
 #include "train/trainable.h"
 
 namespace lano {
@@ -26,7 +26,7 @@ class Learner {
   std::int64_t steps() const { return optimiser_.steps(); }
   Trainable& model() { return *model_; }
   const Trainable& model() const { return *model_; }
-  const Adamw& optimiser() const { return optimiser_; }
+  const Optimiser& optimiser() const { return optimiser_; }
   const std::vector<float>& average() const { return average_; }  // empty without train.ema
   void restore(std::int64_t steps, const std::vector<float>& weights, const std::vector<float>& buffers,
                const std::vector<float>& average, const std::vector<float>& first_moment,
@@ -38,11 +38,8 @@ class Learner {
 
   TrainConfig config_;
   std::unique_ptr<Trainable> model_;
-  Adamw optimiser_;
+  Optimiser optimiser_;
   std::vector<float> average_;
 };
-
-// Neighbours of one kind joined: what the weight decay shrinks, and what it leaves.
-std::vector<ParameterGroup> parameter_groups(const std::vector<NamedShape>& layout, Decay decay);
 
 }  // namespace lano

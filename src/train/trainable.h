@@ -15,6 +15,7 @@
 #include "evaluate/predictor.h"
 #include "runtime/model_file.h"
 #include "train/config.h"
+#include "train/optimiser.h"
 
 namespace lano {
 
@@ -33,12 +34,6 @@ struct Lesson {
   double share = 1;                          // of this batch in the loss of the step
   bool first = true;                         // of the step: gradients are written, else added to
   std::uint64_t step = 0, place = 0;         // steps done before; the batch's first sample within the step
-};
-
-// A tensor's place in the flat buffers.
-struct NamedShape {
-  std::string name;
-  Shape shape;
 };
 
 class Trainable {

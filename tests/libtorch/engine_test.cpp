@@ -5,7 +5,7 @@
 #include "libtorch/plain_batches.h"
 #include "libtorch/torch_loss.h"
 #include "libtorch/torch_trainable.h"
-#include "train/adamw.h"
+#include "train/optimiser.h"
 
 namespace lano::engine_test {
 namespace {
@@ -131,7 +131,7 @@ TEST_P(Lessons, GradientsAreThoseOfAutograd) {
 
 // Losses of fifty steps of AdamW on one lesson.
 std::vector<double> curve(Trainable& model, Lesson lesson, double rate) {
-  Adamw optimiser(model.values().size(), AdamwConfig{});
+  Optimiser optimiser(OptimiserConfig{}, model.layout());
   std::vector<double> losses;
   for (std::uint64_t step = 0; step < 50; ++step) {
     lesson.step = step;

@@ -80,6 +80,8 @@ std::vector<Setting> settings() {
     s.config.lano.decoder = Decoder::mlp;
   });
   add("clouds", described(Geometry::points, {12}, 1, 1), {12, 3, 1, 17}, nothing);
+  add("neighbours", described(Geometry::points, {24}, 1, 1), {24, 3, 1, 31},
+      [](Setting& s) { s.config.lano.stencil = Stencil::neighbours; });
   SetDescription timed = grid;
   timed.time = {0.5, 0.75, 1.0, 1.25};
   add("time", timed, {30, 30}, [](Setting& s) {
