@@ -36,6 +36,8 @@ class NaiveLano {
     first_ = first.empty() ? std::vector<double>(3, 0.0) : std::move(first);
     trained_ = shape_.patches.empty() ? Shape{config_.agents} : shape_.patches;
     used_ = patches.empty() ? trained_ : std::move(patches);
+    places_.clear();
+    for (const auto& row : features) places_.emplace_back(row.begin(), row.begin() + shape_.dims);
     Matrix f = linear(gelu(linear(positioned(features), "encoder1")), "encoder2");
     for (auto& row : f) {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] += w("placeholder")[c];
@@ -243,7 +245,52 @@ class NaiveLano {
     return sum;
   }
 
+  // Clouds in space: each point reads the K nearest of all, sorted by distance; weights and places on the taps are
+  // numbers of float32, as coordinates are.
+  Matrix neighbour_stencil(const Matrix& v, const std::vector<double>& filter) const {
+    const auto dims = static_cast<std::size_t>(shape_.dims);
+    const double taps = std::pow(3.0, static_cast<double>(dims)), n = static_cast<double>(v.size());
+    const bool scaled = config_.dwc_spacing == DwcSpacing::physical && shape_.points > 0;
+    const auto nearest = static_cast<std::size_t>(
+        std::max(2.0, std::round(taps * (scaled ? n / static_cast<double>(shape_.points) : 1))));
+    Matrix out(v.size(), std::vector<double>(v[0].size(), 0.0));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const auto away = [&](std::size_t j, std::size_t a) {
+        return static_cast<double>(static_cast<float>(places_[i][a]) - static_cast<float>(places_[j][a]));
+      };
+      std::vector<std::pair<double, std::size_t>> all;
+      for (std::size_t j = 0; j < v.size(); ++j) {
+        double square = 0;
+        for (std::size_t a = 0; a < dims; ++a) square += away(j, a) * away(j, a);
+        all.emplace_back(square, j);
+      }
+      std::sort(all.begin(), all.end());
+      const double beyond = all.size() > nearest ? all[nearest].first : 2 * all.back().first;
+      if (!(beyond > 0)) all = {{0.0, i}};  // more points in one place than it reads: itself alone
+      double sum = 0;
+      for (const auto& [square, j] : all) sum += beyond > 0 ? std::max(0.0, 1 - square / beyond) : 1;
+      for (const auto& [square, j] : all) {
+        const float share = static_cast<float>(beyond > 0 ? std::max(0.0, 1 - square / beyond) : 1.0);
+        const double weight = share * static_cast<float>(taps / sum);
+        if (weight == 0) continue;
+        for (std::int64_t tap = 0; tap < static_cast<std::int64_t>(taps); ++tap) {
+          const auto at = index_of(tap, Shape(dims, 3));
+          double hat = weight;
+          for (std::size_t a = 0; a < dims; ++a) {
+            const float place =
+                beyond > 0 ? static_cast<float>(std::clamp(-2 * away(j, a) / std::sqrt(beyond), -1.0, 1.0)) : 0.0f;
+            hat *= std::max(0.0, 1 - std::abs(place - static_cast<double>(at[a] - 1)));
+          }
+          for (std::size_t c = 0; c < v[i].size(); ++c)
+            out[i][c] += hat * filter[c * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * v[j][c];
+        }
+      }
+    }
+    return out;
+  }
+
   Matrix stencil(const Matrix& v, const std::vector<double>& filter, const Shape& mesh) const {
+    if (shape_.axes == 0 && config_.stencil == Stencil::neighbours) return neighbour_stencil(v, filter);
     const Shape axes = shape_.axes == 0 ? Shape{static_cast<std::int64_t>(v.size())} : mesh;
     std::int64_t taps = 1;
     for (std::size_t a = 0; a < axes.size(); ++a) taps *= 3;
@@ -330,6 +377,7 @@ class NaiveLano {
   LanoShape shape_;
   std::vector<double> reach_, first_;
   bool moved_ = false;
+  Matrix places_;  // coordinates of the points
   Shape trained_, used_;
   Weights weights_;
 };

@@ -1,5 +1,7 @@
 #include "kernels/geometry_cache.h"
 
+#include "core/fnv.h"
+
 namespace lano::kernels {
 
 std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Shape& mesh,
@@ -21,6 +23,29 @@ std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Sha
   }
   points_kept_ += points;
   kept_.emplace(key, made);
+  return made;
+}
+
+std::shared_ptr<const Neighbours> GeometryCache::neighbours(std::span<const float> coordinates) {
+  if (shape_.axes > 0 || !config_.dwc || config_.stencil != Stencil::neighbours) return nullptr;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  Fnv hash;
+  hash.add(coordinates);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = clouds_.find(hash.value());
+    if (found != clouds_.end() && found->second->is_of(coordinates)) return found->second;
+  }
+  const bool scaled = config_.dwc_spacing == DwcSpacing::physical;
+  auto made = std::make_shared<const Neighbours>(coordinates, shape_.dims, scaled ? shape_.points : 0, training_);
+  const std::size_t bytes = made->bytes();
+  if (bytes > kMostBytes) return made;
+  const std::lock_guard lock(mutex_);
+  if (bytes_kept_ + bytes > kMostBytes) {
+    clouds_.clear();
+    bytes_kept_ = 0;
+  }
+  if (clouds_.insert_or_assign(hash.value(), made).second) bytes_kept_ += bytes;
   return made;
 }
 

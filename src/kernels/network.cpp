@@ -258,7 +258,6 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      const Geometry& g = *sample.geometry;
       for_tiles(unit, sample, [&](const Tile& t) {
         const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
         ScatterTile tile{.rows = t.rows,
@@ -274,7 +273,7 @@ class Forward {
                          .stats1 = row(state.stats1, 2),
                          .stats2 = row(state.stats2, 2),
                          .next_stats = row(next_stats, 2),
-                         .row2 = bias_rows(p_, b, g, t, s).row2,
+                         .row2 = bias_rows(p_, b, *sample.geometry, t, s).row2,
                          .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
                          .sample = unit.sample,
                          .block = static_cast<Index>(l),
@@ -282,7 +281,7 @@ class Forward {
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
         scatter_tile(
             p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile,
-            [&](Index r) { return stencil_entries(g, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
+            [&](Index r) { return stencil_entries(sample, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
       });
     });
   }

@@ -13,6 +13,7 @@
 #include "kernels/buffer.h"
 #include "kernels/dropout.h"
 #include "kernels/geometry.h"
+#include "kernels/neighbours.h"
 #include "kernels/tile_kernels.h"
 #include "model_spec/lano_config.h"
 
@@ -87,8 +88,9 @@ struct NetworkShape {
 NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape);
 
 struct Sample {
-  std::int64_t first = 0;              // its first point among P
-  const Geometry* geometry = nullptr;  // all samples of a call have as many agents
+  std::int64_t first = 0;                  // its first point among P
+  const Geometry* geometry = nullptr;      // all samples of a call have as many agents
+  const Neighbours* neighbours = nullptr;  // of clouds whose stencil reads the nearest points
 };
 
 // Where a pass reads the features of its points and leaves its answers, tile by tile, from many threads at once, so
@@ -121,9 +123,9 @@ class Network {
   // written where points.write is given.
   std::shared_ptr<const Tape> remember(const Sample& sample, const PointStream& points, const float* time) const;
   // `count` points; index [count, axes]: where each lies on the axes of the remembered points (along their order for
-  // clouds), between two or on one.
-  void recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points,
-              const float* time) const;
+  // clouds), between two or on one. coordinates [count, dims]: where the remembered cloud's stencil reads neighbours.
+  void recall(const Tape& memory, std::int64_t count, const double* index, std::span<const float> coordinates,
+              const PointStream& points, const float* time) const;
   // Writes all gradients; dinput [P, inputs] and dtime [samples, C] where they are not null. input as recorded.
   void backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput,
                 float* dtime) const;

@@ -320,10 +320,10 @@ class Backward {
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
           for (Index r = 0; r < t.rows; ++r) {
-            Index count = stencil_entries(geometry, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter,
+            Index count = stencil_entries(sample, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter,
                                           nullptr, s);
             k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
-            count = stencil_entries(geometry, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter,
+            count = stencil_entries(sample, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter,
                                     sums + slots_.filter, s);
             k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp,
                                 dz_.data() + (t.point + r) * w_.row);

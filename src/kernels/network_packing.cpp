@@ -149,7 +149,7 @@ NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape) {
   network.bias = config.bias;
   if (config.dwc) {
     network.taps = 3;
-    for (std::int64_t axis = 1; axis < shape.axes; ++axis) network.taps *= 3;
+    for (std::int64_t axis = 1; axis < stencil_axes(config, shape); ++axis) network.taps *= 3;
   }
   return network;
 }

@@ -158,7 +158,7 @@ const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float*
 
 // Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back:
 // transposed.
-std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values,
+std::int64_t stencil_entries(const Sample& sample, const Widths& w, bool back, std::int64_t point, const float* values,
                              const float* filter, float* dfilter, Scratch& s);
 
 }  // namespace lano::kernels

@@ -40,15 +40,35 @@ std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index,
   return static_cast<std::int64_t>(count);
 }
 
+std::int64_t entries_of(std::span<const Neighbours::Entry> near, std::int64_t dims, const Widths& w,
+                        const float* values, const float* filter, Scratch& s) {
+  std::size_t count = 0;
+  for (const Neighbours::Entry& entry : near) {
+    for_taps(entry, dims, [&](std::int64_t tap, double weight) {
+      s.sources[count] = values + entry.other * w.row;
+      s.filters[count] = filter + tap * w.cp;
+      s.weights[count] = static_cast<float>(weight);
+      ++count;
+    });
+  }
+  return static_cast<std::int64_t>(count);
+}
+
 }  // namespace
 
-void Network::recall(const Tape& memory, std::int64_t count, const double* index, const PointStream& points,
-                     const float* time) const {
+void Network::recall(const Tape& memory, std::int64_t count, const double* index, std::span<const float> coordinates,
+                     const PointStream& points, const float* time) const {
   const PackedWeights& p = *packed_;
   const Widths& w = p.w;
   const Geometry& g = *memory.samples[0].geometry;
   const std::size_t axes = std::max(g.pool_shape.size(), g.stencil_shape.size());
   ScratchPool pool(w, memory, false);
+  const Neighbours* const cloud = memory.samples[0].neighbours;
+  std::vector<std::vector<Neighbours::Entry>> near(cloud == nullptr ? 0 : static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    const auto dims = static_cast<std::size_t>(cloud->dims());
+    near[i] = cloud->at(coordinates.subspan(i * dims, dims));
+  }
   parallel_for((count + kTile - 1) / kTile, pool.threads(), [&](std::int64_t task, int thread) {
     Scratch& s = pool.of(thread);
     const std::int64_t first = task * kTile, rows = std::min(kTile, count - first);
@@ -75,6 +95,8 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
       scatter_tile(
           p, b, state, state.agents[0], memory.m, tile,
           [&](std::int64_t r) {
+            if (cloud != nullptr)
+              return entries_of(near[static_cast<std::size_t>(first + r)], cloud->dims(), w, state.v, b.filter, s);
             return entries_at(g, w, at + r * static_cast<std::int64_t>(axes), state.v, b.filter, s);
           },
           s);

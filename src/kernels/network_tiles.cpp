@@ -9,7 +9,11 @@ namespace lano::kernels {
 ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
   const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
   std::int64_t entries = 1;
-  for (const Sample& sample : tape.samples) entries = std::max(entries, sample.geometry->most_taps);
+  for (const Sample& sample : tape.samples) {
+    entries = std::max(entries, sample.geometry->most_taps);
+    if (sample.neighbours != nullptr)
+      entries = std::max(entries, sample.neighbours->most() << sample.neighbours->dims());
+  }
   const auto carve = [&](Carver& c, Scratch& s) {
     for (float** tile : {&s.x, &s.y, &s.z}) *tile = c.take(kTile * w.row);
     s.t = c.take(backward ? kTile * w.row : w.row);
@@ -48,8 +52,9 @@ BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geome
   return {s.row1, s.row2};
 }
 
-std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std::int64_t point, const float* values,
+std::int64_t stencil_entries(const Sample& sample, const Widths& w, bool back, std::int64_t point, const float* values,
                              const float* filter, float* dfilter, Scratch& s) {
+  const Geometry& g = *sample.geometry;
   const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
   const Shape& shape = g.stencil_shape;
   std::size_t count = 0;
@@ -60,7 +65,17 @@ std::int64_t stencil_entries(const Geometry& g, const Widths& w, bool back, std:
     s.weights[count] = weight;
     ++count;
   };
-  if (shape.size() == 1) {
+  if (sample.neighbours != nullptr) {
+    const Neighbours& n = *sample.neighbours;
+    const auto list_taps = [&](std::int64_t row, const Neighbours::Entry& entry) {
+      for_taps(entry, n.dims(), [&](std::int64_t tap, double weight) { list(row, tap, static_cast<float>(weight)); });
+    };
+    if (back) {
+      for (const auto& x : n.readers_of(point)) list_taps(x.reader, n.entry(x.entry));
+    } else {
+      for (const auto& x : n.of(point)) list_taps(x.other, x);
+    }
+  } else if (shape.size() == 1) {
     if (back) {
       for (const auto& x : tables[0].of(point)) list(x.other, x.tap, x.weight);
     } else {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "kernels/neighbours.h"
 #include "libtorch/features.h"
 #include "libtorch/images.h"
 #include "libtorch/linear_attention.h"
@@ -91,9 +92,9 @@ AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
   qkv_ = register_module("qkv", torch::nn::Linear(torch::nn::LinearOptions(c, 3 * c).bias(false)));
   out_ = register_module("out", torch::nn::Linear(c, c));
   if (config.dwc) {
-    // One filter a channel: [C,1,3,3] on a plane, [C,1,3] along a line or the order of a cloud, [C,1,3,3,3] in space.
+    // One filter per channel: [C,1,3,3] on a plane, [C,1,3] along a line or the order of a cloud, [C,1,3,3,3] in space.
     std::vector<std::int64_t> sizes{c, 1};
-    sizes.insert(sizes.end(), static_cast<std::size_t>(std::max<std::int64_t>(shape.axes, 1)), 3);
+    sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
     dwc_ = register_parameter("dwc", torch::empty(sizes));
   }
   if (config.bias != Bias::none) {
@@ -244,14 +245,27 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
   const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
   const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);  // broadcast, [BH,N,D]
   const torch::Tensor merged = o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
-  if (!dwc_.defined()) return merged;
+  if (!dwc_.defined() || (mesh.empty() && config_.stencil == Stencil::neighbours)) return merged;
   // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
   return merged + stencil(qkv.narrow(2, 2 * c, c).contiguous(), mesh, axes);
 }
 
-torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layout) {
+torch::Tensor AgentAttention::neighbour_stencil(const torch::Tensor& v, const BatchLayout& layout) const {
+  const std::int64_t c = config_.width;
+  const torch::Tensor flat = v.reshape({-1, c}), taps = dwc_.view({c, -1}).t();
+  const torch::Tensor read = flat.index_select(0, layout.other) * taps.index_select(0, layout.tap) *
+                             layout.weight.to(v.scalar_type()).unsqueeze(1);
+  return torch::zeros_like(flat).index_add(0, layout.reader, read).view(v.sizes());
+}
+
+torch::Tensor AgentAttention::forward(const torch::Tensor& x, const BatchLayout& layout) {
   const torch::Tensor qkv = qkv_(x);  // [B,N,3C]
-  if (layout.counts.empty()) return out_(attend(qkv, layout.mesh, layout.axes));
+  const auto project = [&](const torch::Tensor& attended) {
+    const bool in_space = dwc_.defined() && layout.reader.defined();
+    return out_(in_space ? attended + neighbour_stencil(qkv.narrow(2, 2 * config_.width, config_.width), layout)
+                         : attended);
+  };
+  if (layout.counts.empty()) return project(attend(qkv, layout.mesh, layout.axes));
   // Packed clouds: maps of single points see them all at once, attention and stencil one cloud at a time.
   std::vector<torch::Tensor> clouds;
   std::int64_t first = 0;
@@ -259,7 +273,7 @@ torch::Tensor AgentAttention::forward(const torch::Tensor& x, const Layout& layo
     clouds.push_back(attend(qkv.narrow(1, first, layout.counts[i]), {}, {layout.clouds[i]}));
     first += layout.counts[i];
   }
-  return out_(torch::cat(clouds, 1));
+  return project(torch::cat(clouds, 1));
 }
 
 AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number) : number_(number) {
@@ -287,7 +301,7 @@ torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, con
   return x * factors.to(x.options().requires_grad(false));
 }
 
-torch::Tensor AgentBlock::forward(torch::Tensor f, const Layout& layout, const kernels::Dropout& dropout) {
+torch::Tensor AgentBlock::forward(torch::Tensor f, const BatchLayout& layout, const kernels::Dropout& dropout) {
   f = f + drop(attention_->forward(norm1_(f), layout), layout, dropout, kernels::Branch::attention);
   return f + drop(down_(torch::gelu(up_(norm2_(f)))), layout, dropout, kernels::Branch::feed_forward);
 }
@@ -345,6 +359,45 @@ std::int64_t Lano::use_agents(std::int64_t agents) {
   return element_count(patches);
 }
 
+BatchLayout Lano::layout_of(const Batch& batch) const {
+  BatchLayout layout{
+      lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts),
+      {},
+      {},
+      {},
+      {}};
+  if (shape_.axes > 0 || !config_.dwc || config_.stencil != Stencil::neighbours) return layout;
+  const torch::Tensor x =
+      batch.coordinates.detach().to(torch::kCPU, torch::kFloat32).contiguous().view({-1, shape_.dims});
+  std::vector<std::int64_t> sizes = batch.counts;
+  if (sizes.empty()) sizes.assign(static_cast<std::size_t>(batch.coordinates.size(0)), batch.coordinates.size(1));
+  const std::int64_t trained = config_.dwc_spacing == DwcSpacing::physical ? shape_.points : 0;
+  std::vector<std::int64_t> reader, other, tap;
+  std::vector<double> weight;
+  std::int64_t first = 0;
+  for (const std::int64_t size : sizes) {
+    const kernels::Neighbours near(
+        {x.data_ptr<float>() + first * shape_.dims, static_cast<std::size_t>(size * shape_.dims)}, shape_.dims, trained,
+        false);
+    for (std::int64_t i = 0; i < size; ++i) {
+      for (const kernels::Neighbours::Entry& entry : near.of(i)) {
+        kernels::for_taps(entry, shape_.dims, [&](std::int64_t at, double share) {
+          reader.push_back(first + i);
+          other.push_back(first + entry.other);
+          tap.push_back(at);
+          weight.push_back(share);
+        });
+      }
+    }
+    first += size;
+  }
+  layout.reader = torch::tensor(reader, indices_like(batch.coordinates));
+  layout.other = torch::tensor(other, indices_like(batch.coordinates));
+  layout.tap = torch::tensor(tap, indices_like(batch.coordinates));
+  layout.weight = torch::tensor(weight, numbers_like(batch.coordinates));
+  return layout;
+}
+
 torch::Tensor Lano::forward(const Batch& batch) {
   torch::Tensor features = position_features(config_.position, shape_, batch.coordinates);
   if (shape_.input_channels > 0) features = torch::cat({features, batch.input}, -1);
@@ -359,8 +412,7 @@ torch::Tensor Lano::forward(const Batch& batch) {
       f = f + torch::repeat_interleave(time, counts, 0).unsqueeze(0);
     }
   }
-  const Layout layout =
-      lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts);
+  const BatchLayout layout = layout_of(batch);
   kernels::Dropout dropout = pass_;
   dropout.rate = config_.dropout;
   for (const auto& block : blocks_) f = block->forward(f, layout, dropout);

@@ -11,11 +11,17 @@
 
 namespace lano {
 
+// The layout of a batch, and for clouds whose stencil reads neighbours the entries of all points together: point
+// reader[e] of B N takes weight[e] filter[tap[e]] times the value at point other[e].
+struct BatchLayout : Layout {
+  torch::Tensor reader, other, tap, weight;  // [entries]; undefined: the stencil runs along axes
+};
+
 // softmax attention through M agents: O = softmax(Q A^T + B2) softmax(A K^T + B1) V, plus the depthwise stencil of V.
 class AgentAttention : public torch::nn::Module {
  public:
   AgentAttention(const LanoConfig& config, const LanoShape& shape);
-  torch::Tensor forward(const torch::Tensor& x, const Layout& layout);  // [B,N,C] -> [B,N,C]
+  torch::Tensor forward(const torch::Tensor& x, const BatchLayout& layout);  // [B,N,C] -> [B,N,C]
   void use_patches(const std::vector<std::int64_t>& patches) { used_patches_ = patches; }
 
  private:
@@ -25,6 +31,7 @@ class AgentAttention : public torch::nn::Module {
   // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
   torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
   torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,N,C]
+  torch::Tensor neighbour_stencil(const torch::Tensor& v, const BatchLayout& layout) const;  // the same, in space
   std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh,
                                                  const Axes& axes) const;  // B1, B2
 
@@ -39,7 +46,7 @@ class AgentAttention : public torch::nn::Module {
 class AgentBlock : public torch::nn::Module {
  public:
   AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number);
-  torch::Tensor forward(torch::Tensor f, const Layout& layout, const kernels::Dropout& dropout);
+  torch::Tensor forward(torch::Tensor f, const BatchLayout& layout, const kernels::Dropout& dropout);
   AgentAttention& attention() { return *attention_; }
 
  private:
@@ -65,6 +72,7 @@ class Lano : public OperatorModel {
   Lano(std::pair<LanoConfig, LanoShape> read, std::uint64_t seed);
   void initialise(std::uint64_t seed);
   torch::Tensor time_features(const Batch& batch);  // [samples, C]
+  BatchLayout layout_of(const Batch& batch) const;
 
   LanoConfig config_;
   LanoShape shape_;

@@ -73,6 +73,8 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
                     "agents pooled over patches of the grid, or over pieces of the point order");
   schema.bind<Order>("model.order", c.order, {{"hilbert", Order::hilbert}, {"file", Order::file}},
                      "order of a point cloud");
+  schema.bind<Stencil>("model.stencil", c.stencil, {{"order", Stencil::order}, {"neighbours", Stencil::neighbours}},
+                       "of a point cloud: along its order, or over the nearest points in space");
   schema.bind<Position>("model.position", c.position,
                         {{"coordinates", Position::coordinates}, {"reference", Position::reference}},
                         "position features: coordinates, or distances to an 8x8 reference grid");
@@ -87,6 +89,11 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
                      {"autoregressive", Task::autoregressive},
                      {"time_conditional", Task::time_conditional}},
                     "a field from inputs, the next state from this one, or a field at a given time");
+}
+
+std::int64_t stencil_axes(const LanoConfig& config, const LanoShape& shape) {
+  if (shape.axes > 0) return shape.axes;
+  return config.stencil == Stencil::neighbours ? shape.dims : 1;
 }
 
 void check_lano_config(const LanoConfig& c) {
@@ -250,7 +257,9 @@ void check_reference_box(Position position, const LanoShape& shape) {
 void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   Schema schema;
   bind_lano_config(schema, config);
-  architecture_from_json(from, schema, shape);
+  json whole = from;
+  if (whole.is_object() && !whole.contains("stencil")) whole["stencil"] = "order";  // files written before the switch
+  architecture_from_json(whole, schema, shape);
   try {
     check_lano_config(config);
   } catch (const UsageError& error) {  // nobody wrote such numbers into a file

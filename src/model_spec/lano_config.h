@@ -15,6 +15,7 @@ enum class Bias { outer, sum, none };
 enum class Agents { pooled, latent };
 enum class Pool { sequence, grid };
 enum class Order { hilbert, file };
+enum class Stencil { order, neighbours };
 enum class Position { coordinates, reference };
 enum class Decoder { linear, mlp };
 enum class DwcSpacing { physical, index };
@@ -29,8 +30,9 @@ struct LanoConfig {
   Bias bias = Bias::outer;
   bool dwc = true;
   Agents agent_tokens = Agents::pooled;
-  Pool pool = Pool::grid;        // where the geometry has axes; point clouds always pool along their order
-  Order order = Order::hilbert;  // of point clouds
+  Pool pool = Pool::grid;            // where the geometry has axes; point clouds always pool along their order
+  Order order = Order::hilbert;      // of point clouds
+  Stencil stencil = Stencil::order;  // of point clouds: along their order, or over the nearest points in space
   Position position = Position::coordinates;
   Decoder decoder = Decoder::linear;
   DwcSpacing dwc_spacing =
@@ -54,6 +56,9 @@ struct LanoShape {
   std::int64_t points = 0;  // median number of points of the training clouds
   double time_origin = 0, time_step = 1;  // first output time and mean step: the embedding counts steps
 };
+
+// Axes of the stencil's taps, three along each: those of the mesh; a cloud's order is one, its space has dims.
+std::int64_t stencil_axes(const LanoConfig& config, const LanoShape& shape);
 
 // Binds the switches as model.layers, model.heads, ... for TOML and --set.
 void bind_lano_config(Schema& schema, LanoConfig& config);

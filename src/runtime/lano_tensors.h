@@ -52,7 +52,7 @@ LanoTensors<T> make_lano_tensors(const LanoConfig& config, const LanoShape& abou
     norm(block + "norm1", b.norm1_gain, b.norm1_shift);
     if (config.dwc) {
       Shape filter{c, 1};  // one filter per channel, an axis each: along a line or an order, on a plane, in space
-      filter.insert(filter.end(), static_cast<std::size_t>(std::max<std::int64_t>(about.axes, 1)), 3);
+      filter.insert(filter.end(), static_cast<std::size_t>(stencil_axes(config, about)), 3);
       b.dwc = f(attention + "dwc", filter);
     }
     if (config.bias != Bias::none) {

@@ -66,6 +66,8 @@ struct Operator::Parts : LanoParts {
   Shape mesh_of(std::int64_t points, const Shape& said) const;
   struct Arranged;
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
+  bool stencil_in_space() const { return shape.axes == 0 && config.dwc && config.stencil == Stencil::neighbours; }
+  std::vector<float> ordered_coordinates(const Points& points) const;
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels(); }
 
   // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
@@ -190,7 +192,22 @@ struct Operator::Parts::Arranged {
   Points points;
   std::vector<double> spacing, origin;  // of uniform grids
   std::shared_ptr<const kernels::Geometry> geometry;
+  std::shared_ptr<const kernels::Neighbours> neighbours;  // of clouds whose stencil reads the nearest points
+
+  kernels::Sample sample(std::int64_t first) const { return {first, geometry.get(), neighbours.get()}; }
 };
+
+// The points as the network sees them, in the model's order.
+std::vector<float> Operator::Parts::ordered_coordinates(const Points& points) const {
+  const auto dims = static_cast<std::size_t>(file.set.dims());
+  std::vector<float> all(points.coordinates.size());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(points.count); ++i) {
+    const std::size_t from = points.order.empty() ? i : static_cast<std::size_t>(points.order[i]);
+    file.normaliser.coordinates.encode(points.coordinates.subspan(from * dims, dims),
+                                       std::span(all).subspan(i * dims, dims));
+  }
+  return all;
+}
 
 Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input,
                                                    const Call& call) const {
@@ -198,7 +215,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
     if (file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
     coordinates = file.coordinates;
   }
-  Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr};
+  Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
   const Shape mesh = mesh_of(a.points.count, call.mesh);
   if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
@@ -209,6 +226,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   if (!shape.order_box.empty())
     a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
   a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load());
+  if (stencil_in_space()) a.neighbours = geometries->neighbours(ordered_coordinates(a.points));
   return a;
 }
 
@@ -225,7 +243,7 @@ void Operator::predict(std::span<const Query> queries) const {
     const Parts::Arranged& a = arranged.back();
     check_size(query.output, a.points.count, p.file.set.output_channels(), "output");
     streams.push_back(p.stream(a.points, query.output));
-    samples.push_back({first, a.geometry.get()});
+    samples.push_back(a.sample(first));
     time.insert(time.end(), a.points.time.begin(), a.points.time.end());
     first += a.points.count;
   }
@@ -281,8 +299,9 @@ std::vector<float> Operator::roll_out(std::span<const float> coordinates, std::s
 // and for the outer bias (the point's side of B2).
 std::string Operator::why_not_prepare() const {
   const Parts& p = *parts_;
-  if (!p.config.dwc && p.config.bias != Bias::outer) return {};
-  const std::string needs = p.config.dwc ? "the stencil needs a point's neighbours" : "the bias needs a point's place";
+  const bool along_axes = p.config.dwc && !p.stencil_in_space();
+  if (!along_axes && p.config.bias != Bias::outer) return {};
+  const std::string needs = along_axes ? "the stencil needs a point's neighbours" : "the bias needs a point's place";
   if (p.shape.axes == 0) {
     return p.config.order == Order::hilbert
                ? ""
@@ -299,6 +318,7 @@ std::string Operator::why_not_prepare() const {
 struct Prepared::Parts {
   std::shared_ptr<const Operator::Parts> model;
   std::shared_ptr<const kernels::Geometry> geometry;
+  std::shared_ptr<const kernels::Neighbours> neighbours;
   std::shared_ptr<const kernels::Tape> memory;
   std::vector<float> time;
   std::vector<double> spacing, origin;  // grids
@@ -317,6 +337,7 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
   auto made = std::make_shared<Prepared::Parts>();
   made->model = parts_;
   made->geometry = a.geometry;
+  made->neighbours = a.neighbours;
   made->time = a.points.time;
   const bool placed = p.config.dwc || p.config.bias == Bias::outer;
   if (placed && p.shape.axes > 0) {
@@ -332,8 +353,8 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
       made->coordinates.insert(made->coordinates.end(), point.begin(), point.end());
     }
   }
-  made->memory = p.network->remember({0, a.geometry.get()}, p.stream(a.points, {}),
-                                     a.points.time.empty() ? nullptr : a.points.time.data());
+  made->memory =
+      p.network->remember(a.sample(0), p.stream(a.points, {}), a.points.time.empty() ? nullptr : a.points.time.data());
   return Prepared(std::move(made));
 }
 
@@ -380,7 +401,8 @@ void Prepared::decode(std::span<const float> coordinates, std::span<const float>
   std::vector<double> index(static_cast<std::size_t>(points.count) * axes);
   for (std::size_t i = 0; i < static_cast<std::size_t>(points.count); ++i)
     parts_->place(coordinates.subspan(i * dims, dims), index.data() + i * axes);
-  p.network->recall(*parts_->memory, points.count, index.data(), p.stream(points, output),
+  const std::vector<float> places = p.stencil_in_space() ? p.ordered_coordinates(points) : std::vector<float>{};
+  p.network->recall(*parts_->memory, points.count, index.data(), places, p.stream(points, output),
                     parts_->time.empty() ? nullptr : parts_->time.data());
 }
 

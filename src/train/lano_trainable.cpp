@@ -31,16 +31,6 @@ LanoShape shape_of(const nlohmann::json& architecture) {
   return shape;
 }
 
-std::vector<kernels::Sample> samples_of(const std::vector<std::shared_ptr<const kernels::Geometry>>& geometries) {
-  std::vector<kernels::Sample> samples;
-  std::int64_t first = 0;
-  for (const auto& geometry : geometries) {
-    samples.push_back({first, geometry.get()});
-    first += geometry->points;
-  }
-  return samples;
-}
-
 // The embeddings of the samples' times, one behind the other; empty where the model does not know time.
 struct TimeFeatures {
   std::vector<TimeTrace> traces;
@@ -99,20 +89,37 @@ LanoGradients LanoTrainable::gradients_in(std::vector<float>& flat) const {
   });
 }
 
-LanoTrainable::Geometries LanoTrainable::geometries_of(const FieldBatch& batch) {
+std::vector<kernels::Sample> LanoTrainable::Places::samples() const {
+  std::vector<kernels::Sample> samples;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < geometries.size(); ++i) {
+    samples.push_back({first, geometries[i].get(), neighbours[i].get()});
+    first += geometries[i]->points;
+  }
+  return samples;
+}
+
+LanoTrainable::Places LanoTrainable::places_of(const FieldBatch& batch) {
   constexpr const char* kDoing = "applying a LANO";
   if (batch.sizes.empty()) fail(kDoing, "at least one sample", "none");
   if (static_cast<std::int64_t>(batch.mesh.size()) != shape_.axes) {
     fail(kDoing, std::to_string(shape_.axes) + " axes of the mesh", shape_text(batch.mesh));
   }
-  Geometries geometries;
+  Places places;
+  std::size_t first = 0;
   for (const std::int64_t points : batch.sizes) {
     if (points < 1 || (!batch.mesh.empty() && element_count(batch.mesh) != points)) {
       fail(kDoing, "the points of a mesh " + shape_text(batch.mesh), std::to_string(points));
     }
-    geometries.push_back(geometries_.of(points, batch.mesh, batch.spacing, batch.origin, patches_));
+    places.geometries.push_back(geometries_.of(points, batch.mesh, batch.spacing, batch.origin, patches_));
+    const auto values = static_cast<std::size_t>(points * shape_.dims);
+    if (first + values > batch.coordinates.size())
+      fail(kDoing, fmt::format("{} coordinates per point", shape_.dims),
+           fmt::format("{} values", batch.coordinates.size()));
+    places.neighbours.push_back(geometries_.neighbours(std::span(batch.coordinates).subspan(first, values)));
+    if (!batch.shared_coordinates) first += values;
   }
-  return geometries;
+  return places;
 }
 
 // Positions cost a root per node of the reference grid: those of the mesh of the last batch are kept.
@@ -164,8 +171,8 @@ struct LanoTrainable::Pass {
 
 double LanoTrainable::learn(const Lesson& lesson) {
   const FieldBatch& batch = lesson.batch;
-  const Geometries geometries = geometries_of(batch);
-  const std::vector<kernels::Sample> samples = samples_of(geometries);
+  const Places places = places_of(batch);
+  const std::vector<kernels::Sample> samples = places.samples();
   const kernels::Network network(network_, weights_.network, true);
   const std::size_t size = static_cast<std::size_t>(batch.points() * shape_.output_channels);
   TimeFeatures time(config_, shape_, weights_, batch.times);
@@ -220,8 +227,8 @@ double LanoTrainable::learn(const Lesson& lesson) {
 
 std::vector<float> LanoTrainable::pass(const FieldBatch& batch, std::span<const float> state,
                                        std::span<const float> slopes, std::vector<float>* feature_slopes) {
-  const Geometries geometries = geometries_of(batch);
-  const std::vector<kernels::Sample> samples = samples_of(geometries);
+  const Places places = places_of(batch);
+  const std::vector<kernels::Sample> samples = places.samples();
   TimeFeatures time(config_, shape_, weights_, batch.times);
   std::vector<float> features = features_of(batch);
   if (state_channels() > 0) fill_state(features, state);

@@ -31,10 +31,15 @@ class LanoTrainable : public Trainable {
                           std::vector<float>* feature_slopes = nullptr);
 
  private:
-  using Geometries = std::vector<std::shared_ptr<const kernels::Geometry>>;
+  // Of each sample: where its points lie, and for clouds which are neighbours.
+  struct Places {
+    std::vector<std::shared_ptr<const kernels::Geometry>> geometries;
+    std::vector<std::shared_ptr<const kernels::Neighbours>> neighbours;
+    std::vector<kernels::Sample> samples() const;
+  };
   struct Pass;
 
-  Geometries geometries_of(const FieldBatch& batch);
+  Places places_of(const FieldBatch& batch);
   std::vector<float> features_of(const FieldBatch& batch);  // state columns are left 0
   void fill_state(std::vector<float>& features, std::span<const float> state) const;
   void position_columns(const FieldBatch& batch, std::int64_t stride, std::vector<float>& features);

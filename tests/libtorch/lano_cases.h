@@ -85,6 +85,14 @@ inline std::vector<Case> cases() {
         c.order = Order::file;
       },
       described(Geometry::points, {10}, 2, 2, 1));
+  const auto in_space = [](auto& c) {
+    c.agents = 3;
+    c.stencil = Stencil::neighbours;
+  };
+  vary("neighbours", in_space, described(Geometry::points, {23}, 2, 2, 1));
+  vary("neighbours_in_space", in_space, described(Geometry::points, {41}, 3, 1, 2));
+  vary("neighbours_on_a_line", in_space, described(Geometry::points, {9}, 1, 1, 1));
+  vary("fewer_points_than_neighbours", in_space, described(Geometry::points, {5}, 2, 1, 1));
   vary(
       "fewer_points_than_agents", [](auto& c) { c.agents = 7; }, described(Geometry::points, {4}, 2, 1, 1));
   auto timed = grid;

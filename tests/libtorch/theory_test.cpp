@@ -38,7 +38,7 @@ LanoShape cloud_shape() {
   return shape;
 }
 
-Layout cloud_layout() { return {{}, {AxisLayout{}}, {}, {}}; }
+BatchLayout cloud_layout() { return {Layout{{}, {AxisLayout{}}, {}, {}}, {}, {}, {}, {}}; }
 
 // Lemma (reduction to the average neural operator): constant feature maps make the layer the mean over the points.
 TEST(Theory, ConstantFeatureMapsGiveTheMean) {

@@ -297,6 +297,15 @@ json write_cases() {
   clouds(
       "cloud_in_file_order", [](auto& c) { c.order = Order::file; }, described(Geometry::points, {40}, 2, 1, 1));
   clouds(
+      "cloud_neighbours", [](auto& c) { c.stencil = Stencil::neighbours; }, described(Geometry::points, {40}, 2, 1, 1));
+  clouds(
+      "cloud_neighbours_in_space",
+      [](auto& c) {
+        c.stencil = Stencil::neighbours;
+        c.order = Order::file;
+      },
+      in_space);
+  clouds(
       "few_points",
       [](auto& c) {
         c.agents = 50;

@@ -89,6 +89,16 @@ TEST(Prepare, WorksAtOtherResolutionsAndForOtherAgents) {
   expect_own_points(cloud_operator(small(), 150), test::uniform(2 * 437, 6), 2);  // three times the trained density
 }
 
+TEST(Prepare, NeighboursInSpaceNeedNoOrder) {
+  LanoConfig config = small();
+  config.stencil = Stencil::neighbours;
+  expect_own_points(cloud_operator(config, 150), test::uniform(300, 5), 2);
+  expect_own_points(cloud_operator(config, 150), test::uniform(2 * 437, 6), 2);
+  config.order = Order::file;
+  config.bias = Bias::sum;
+  expect_own_points(cloud_operator(config, 150), test::uniform(300, 7), 2);
+}
+
 TEST(Prepare, TakesEverySwitchThatNeedsNoPlace) {
   LanoConfig config = small();
   config.dwc = false;

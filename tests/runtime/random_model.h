@@ -61,7 +61,7 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
     norm(block + "norm1");
     add(attention + "qkv.weight", {3 * n.width, n.width});
     Shape stencil{n.width, 1};
-    stencil.insert(stencil.end(), static_cast<std::size_t>(std::max<std::int64_t>(1, shape.axes)), 3);
+    stencil.insert(stencil.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
     if (config.dwc) add(attention + "dwc", stencil, 0, 0.4);
     for (int b = 1; config.bias != Bias::none && b <= 4; ++b)
       add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);

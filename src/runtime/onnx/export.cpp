@@ -111,7 +111,7 @@ class Export {
       order = hilbert_order(g_, coordinates, shape_.dims, fields, file_.set.input_channels(), shape_.order_box,
                             points.count());
     }
-    Value f = encoder(features(coordinates, fields, state, order));
+    Value f = encoder(features(coordinates, fields, state, order, points));
     if (config_.task == Task::time_conditional) f = with_time(f, points);
     for (std::size_t l = 0; l < weights_.network.blocks.size(); ++l) f = block(f, l, points);
     f = decoder(f);
@@ -190,10 +190,12 @@ class Export {
   }
 
   // [B N, position + da + state], in the model's order.
-  Value features(const Value& coordinates, const Value& fields, const Value& state, const Value& order) {
+  Value features(const Value& coordinates, const Value& fields, const Value& state, const Value& order,
+                 Points& points) {
     g_.scope("features");
     const auto in_order = [&](const Value& x) { return order.empty() ? x : reordered(g_, x, order); };
     const Value x = encoded(in_order(coordinates), file_.normaliser.coordinates);
+    points.see(x);
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
     if (!state.empty()) parts.push_back(encoded(in_order(state), file_.normaliser.output));

@@ -301,7 +301,85 @@ Value Points::cloud_stencil(const Value& rows, const std::string& name, const fl
   return reshape(g_, sum, {-1, config_.width});
 }
 
+// Distances of all pairs, [B, N, N]: fine for clouds of thousands of points; liblano searches a tree. TopK finds the K
+// nearest and the one beyond, whose weight is zero (kernels/neighbours.h).
+void Points::find_neighbours() {
+  const auto one = [&](double value) { return g_.number(value); };
+  const std::int64_t dims = shape_.dims;
+  std::int64_t taps = 1;
+  for (std::int64_t a = 0; a < dims; ++a) taps *= 3;
+  const bool scaled = config_.dwc_spacing == DwcSpacing::physical && shape_.points > 0;
+  const Value n = cast(g_, count(), kDouble);
+  // K = max(2, round(taps N/N0)); half away from zero, as the runtime rounds
+  Value nearest = one(static_cast<double>(taps));
+  if (scaled) {
+    nearest = g_.node("Div", {g_.node("Mul", {n, nearest}), one(static_cast<double>(shape_.points))});
+    nearest = g_.node("Max", {g_.node("Floor", {g_.node("Add", {nearest, one(0.5)})}), one(2.0)});
+  }
+  const Value wanted = cast(g_, g_.node("Min", {g_.node("Add", {nearest, one(1.0)}), n}), kInt);
+  const Value apart = cast(
+      g_,
+      g_.node("Sub", {g_.node("Unsqueeze", {places_, g_.list({1})}), g_.node("Unsqueeze", {places_, g_.list({2})})}),
+      kDouble);  // [B, N, N, dx]
+  const Value squares =
+      g_.node("ReduceSum", {g_.node("Mul", {apart, apart}), g_.list({3})}, {{"keepdims", std::int64_t{0}}});
+  const std::vector<Value> found = g_.nodes("TopK", 2, {squares, reshape(g_, wanted, {1})},
+                                            {{"axis", std::int64_t{2}}, {"largest", std::int64_t{0}}});
+  const Value farthest = g_.node("ReduceMax", {found[0]}, {{"axes", std::vector<std::int64_t>{2}}});  // [B, N, 1]
+  const Value beyond =
+      g_.node("Where", {g_.node("Greater", {n, nearest}), farthest, g_.node("Mul", {farthest, one(2.0)})});
+  const Value spread = g_.node("Greater", {beyond, one(0.0)});
+  // More than K points in one place: each reads itself alone.
+  const Value own = g_.node("Unsqueeze", {indices(), g_.list({1})});
+  near_ = g_.node("Unsqueeze", {g_.node("Where", {spread, found[1], own}), g_.list({3})});
+  const Value reach = g_.node("Where", {spread, beyond, one(1.0)});  // no division by zero where all points are one
+  const Value weight = g_.node(
+      "Where",
+      {spread, g_.node("Max", {g_.node("Sub", {one(1.0), g_.node("Div", {found[0], reach})}), one(0.0)}), one(1.0)});
+  const Value sum = g_.node("ReduceSum", {weight, g_.list({2})}, {{"keepdims", std::int64_t{1}}});
+  const Value share = g_.node("Div", {g_.node("Mul", {weight, one(static_cast<double>(taps))}), sum});  // [B, N, K]
+  const Value others = g_.node("GatherND", {places_, near_}, {{"batch_dims", std::int64_t{1}}});        // [B, N, K, dx]
+  const Value away = cast(g_, g_.node("Sub", {others, g_.node("Unsqueeze", {places_, g_.list({2})})}), kDouble);
+  const Value scale = g_.node("Unsqueeze", {g_.node("Div", {one(2.0), g_.node("Sqrt", {reach})}), g_.list({3})});
+  const Value place = g_.node("Clip", {g_.node("Mul", {away, scale}), one(-1.0), one(1.0)});
+  std::vector<Value> axes;
+  for (std::int64_t a = 0; a < dims; ++a)
+    axes.push_back(g_.node("Gather", {place, g_.number(a)}, {{"axis", std::int64_t{3}}}));
+  std::vector<Value> rows;
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    Value hat = share;
+    std::int64_t stride = taps;
+    for (std::int64_t a = 0; a < dims; ++a) {
+      stride /= 3;
+      const Value off = g_.node(
+          "Abs", {g_.node("Sub", {axes[static_cast<std::size_t>(a)], one(static_cast<double>(tap / stride % 3 - 1))})});
+      hat = g_.node("Mul", {hat, g_.node("Max", {g_.node("Sub", {one(1.0), off}), one(0.0)})});
+    }
+    rows.push_back(g_.node("Unsqueeze", {cast(g_, hat, kFloat), g_.list({2})}));
+  }
+  shares_ = g_.node("Concat", rows, {{"axis", std::int64_t{2}}});
+}
+
+Value Points::neighbour_stencil(const Value& rows, const std::string& name, const float* filter) {
+  if (near_.empty()) find_neighbours();
+  std::int64_t taps = 1;
+  Shape shape{config_.width, 1};
+  for (std::int64_t a = 0; a < shape_.dims; ++a) {
+    taps *= 3;
+    shape.push_back(3);
+  }
+  const Value weight = g_.weights(name, shape, {filter, static_cast<std::size_t>(taps * config_.width)});
+  const Value by_tap = g_.node("Transpose", {reshape(g_, weight, {config_.width, taps})},
+                               {{"perm", std::vector<std::int64_t>{1, 0}}});  // [taps, C]
+  const Value read =
+      g_.node("GatherND", {shaped(rows, {config_.width}), near_}, {{"batch_dims", std::int64_t{1}}});  // [B, N, K, C]
+  const Value terms = g_.node("Mul", {g_.node("MatMul", {shares_, read}), by_tap});  // [B, N, taps, C]
+  const Value sum = g_.node("ReduceSum", {terms, g_.list({2})}, {{"keepdims", std::int64_t{0}}});
+  return reshape(g_, sum, {-1, config_.width});
+}
+
 Value Points::stencil(const Value& rows, const std::string& name, const float* filter) {
+  if (layout_.mesh.empty() && config_.stencil == Stencil::neighbours) return neighbour_stencil(rows, name, filter);
   const bool scaled =
       config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0;
   if (layout_.mesh.empty() && scaled) return cloud_stencil(rows, name, filter);

@@ -21,6 +21,8 @@ class Points {
          const std::vector<double>& spacing, const std::vector<double>& origin,
          const std::vector<std::int64_t>& patches, const Value& coordinates);
 
+  // The points as the network sees them, normalised and in order, [B, N, dx]: for a stencil that reads neighbours.
+  void see(const Value& places) { places_ = places; }
   std::int64_t agents() const { return geometry_.agents; }
   Value count();                                                        // N, a scalar
   Value shaped(const Value& x, const std::vector<std::int64_t>& tail);  // anything of B N rows -> [B, N, tail...]
@@ -37,6 +39,8 @@ class Points {
   Value conv(const Value& image, const std::string& name, const float* filter);
   Value cloud_stencil(const Value& rows, const std::string& name, const float* filter);
   void find_cloud_taps();
+  Value neighbour_stencil(const Value& rows, const std::string& name, const float* filter);
+  void find_neighbours();
 
   Graph& g_;
   const LanoConfig& config_;
@@ -53,6 +57,7 @@ class Points {
     Value points, weight;
   };
   std::vector<std::vector<Read>> cloud_taps_;
+  Value places_, near_, shares_;  // near: [B, N, K, 1] the points read; shares: [B, N, taps, K]
 };
 
 }  // namespace lano::onnx
