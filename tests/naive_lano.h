@@ -63,7 +63,9 @@ class NaiveLano {
       Matrix attended = attention(layer_norm(f, b + "norm1"), b + "attention.", mesh);
       if (drop) drop(l, kernels::Branch::attention, attended);
       add(f, attended);
-      Matrix fed = linear(gelu(linear(layer_norm(f, b + "norm2"), b + "ffn1")), b + "ffn2");
+      Matrix hidden = linear(layer_norm(f, b + "norm2"), b + "ffn1");
+      if (config_.ffn_stencil) add(hidden, stencil(hidden, w(b + "ffn_dwc"), mesh));
+      Matrix fed = linear(gelu(hidden), b + "ffn2");
       if (drop) drop(l, kernels::Branch::feed_forward, fed);
       add(f, fed);
     }

@@ -154,7 +154,7 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     }
     if (used != trained) g.at_agents.push_back(even_interpolation(m, trained[a]));
   }
-  if (config.dwc && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
+  if (has_stencil(config) && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
     bool whole = true;
     for (const AxisLayout& axis : axes)

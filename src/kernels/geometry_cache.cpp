@@ -27,7 +27,7 @@ std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Sha
 }
 
 std::shared_ptr<const Neighbours> GeometryCache::neighbours(std::span<const float> coordinates) {
-  if (shape_.axes > 0 || !config_.dwc || config_.stencil != Stencil::neighbours) return nullptr;
+  if (!reads_neighbours(config_, shape_)) return nullptr;
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   Fnv hash;
   hash.add(coordinates);

@@ -1,10 +1,12 @@
 // Forward: for each block three rounds over the points, a barrier between them.
 //   pool       each agent averages LN(f) over its patch; A = mean Wq
 //   gather     a tile of points: LN(f) -> K, V; running softmax over points into Y, unit by unit; then the units are
-//   joined scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN,
+//   joined
+//   scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN,
 //   feed-forward, residual
-// Prediction stores f, and V where there is a stencil: 2C floats a point, or C. Features and answers pass through tile
-// by tile.
+//   feed       where the feed-forward part has a stencil: its second half, once all tiles have their first
+// Prediction stores f, V where there is a stencil, and the hidden features where they have one: C, 2C or (2 + r)C
+// floats per point. Features and answers pass through tile by tile.
 #include "kernels/network.h"
 
 #include <algorithm>
@@ -53,6 +55,7 @@ class Forward {
       gather(l);
       join(l);
       scatter(l);
+      if (p_.blocks[l].ffn_filter != nullptr) feed(l);
     }
     if (points_.write) decode();
   }
@@ -253,35 +256,55 @@ class Forward {
     });
   }
 
+  // The tile of a unit as the last rounds of a block see it.
+  ScatterTile tile_of(std::size_t l, const Unit& unit, const Sample& sample, const Tile& t, Scratch& s) {
+    const BlockState& state = tape_.blocks[l];
+    float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
+    const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
+    return {.rows = t.rows,
+            .f = row(state.f, w_.row),
+            .mid = row(state.mid, w_.row),
+            .next = row(state.next, w_.row),
+            .queries = row(state.q, w_.row),
+            .z = row(state.z, w_.row),
+            .u = row(state.u, w_.wide),
+            .h = row(state.h, w_.wide),
+            .maxima = row(state.maxima, 1),
+            .inverse = row(state.inverse, 1),
+            .head_stride = state.maxima == nullptr ? 0 : tape_.total,
+            .stats1 = row(state.stats1, 2),
+            .stats2 = row(state.stats2, 2),
+            .next_stats = row(next_stats, 2),
+            .row2 = bias_rows(p_, p_.blocks[l], *sample.geometry, t, s).row2,
+            .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
+            .sample = unit.sample,
+            .block = static_cast<Index>(l),
+            .first = t.first};
+  }
+
   void scatter(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       for_tiles(unit, sample, [&](const Tile& t) {
-        const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
-        ScatterTile tile{.rows = t.rows,
-                         .f = row(state.f, w_.row),
-                         .mid = row(state.mid, w_.row),
-                         .next = row(state.next, w_.row),
-                         .queries = row(state.q, w_.row),
-                         .z = row(state.z, w_.row),
-                         .u = row(state.u, w_.wide),
-                         .maxima = row(state.maxima, 1),
-                         .inverse = row(state.inverse, 1),
-                         .head_stride = state.maxima == nullptr ? 0 : tape_.total,
-                         .stats1 = row(state.stats1, 2),
-                         .stats2 = row(state.stats2, 2),
-                         .next_stats = row(next_stats, 2),
-                         .row2 = bias_rows(p_, b, *sample.geometry, t, s).row2,
-                         .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
-                         .sample = unit.sample,
-                         .block = static_cast<Index>(l),
-                         .first = t.first};
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
+        const StencilRows rows{values, w_.row, b.filter, w_.cp};
         scatter_tile(
-            p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile,
-            [&](Index r) { return stencil_entries(sample, w_, false, t.first + r, values, b.filter, nullptr, s); }, s);
+            p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile_of(l, unit, sample, t, s),
+            [&](Index r) { return stencil_entries(sample, rows, false, t.first + r, s); }, s);
+      });
+    });
+  }
+
+  void feed(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const float* const u = tape_.blocks[l].u;
+    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
+      const StencilRows rows{u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
+      for_tiles(unit, sample, [&](const Tile& t) {
+        feed_tile(
+            p_, b, tile_of(l, unit, sample, t, s),
+            [&](Index r) { return stencil_entries(sample, rows, false, t.first + r, s); }, s);
       });
     });
   }
@@ -338,6 +361,8 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   float* stats = own(2 * tape->total);
   const bool stencil = p.blocks[0].filter != nullptr;
   float* v = stencil && !each ? own(features) : nullptr;
+  const bool fed = p.blocks[0].ffn_filter != nullptr;
+  float* u = fed && !each ? own(tape->total * w.wide) : nullptr;
   std::vector<AgentState> shared_agents;
   for (std::size_t l = 0; l < p.blocks.size(); ++l) {
     BlockState& s = tape->blocks[l];
@@ -351,7 +376,8 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
       s.z = own(features);
       s.mid = own(features);
       s.next = f = own(features);
-      s.u = own(tape->total * w.wide);
+      s.u = s.h = own(tape->total * w.wide);
+      if (fed) s.h = own(tape->total * w.wide);
       s.stats2 = own(2 * tape->total);
       stats = own(2 * tape->total);
       s.maxima = own(w.heads * tape->total);
@@ -359,6 +385,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     } else {
       s.mid = s.next = f;
       s.v = stencil && each ? own(features) : v;
+      s.u = fed && each ? own(tape->total * w.wide) : u;
     }
     if (p.shape.bias != Bias::none) {
       s.column1 = own(4 * tape->mp);

@@ -36,6 +36,7 @@ struct BlockTensors {
   T out_bias{};     // [C]
   T norm2_gain{};   // [C]
   T norm2_shift{};  // [C]
+  T ffn_dwc{};      // [rC, taps]
   T ffn1{};         // [rC, C]
   T ffn1_bias{};    // [rC]
   T ffn2{};         // [C, rC]
@@ -70,7 +71,8 @@ void for_each_tensor(A& a, B& b, F&& f) {
     f(x.norm1_gain, y.norm1_gain), f(x.norm1_shift, y.norm1_shift), f(x.qkv, y.qkv), f(x.dwc, y.dwc);
     f(x.bias1, y.bias1), f(x.bias2, y.bias2), f(x.bias3, y.bias3), f(x.bias4, y.bias4), f(x.latent, y.latent);
     f(x.out, y.out), f(x.out_bias, y.out_bias), f(x.norm2_gain, y.norm2_gain), f(x.norm2_shift, y.norm2_shift);
-    f(x.ffn1, y.ffn1), f(x.ffn1_bias, y.ffn1_bias), f(x.ffn2, y.ffn2), f(x.ffn2_bias, y.ffn2_bias);
+    f(x.ffn_dwc, y.ffn_dwc), f(x.ffn1, y.ffn1), f(x.ffn1_bias, y.ffn1_bias), f(x.ffn2, y.ffn2),
+        f(x.ffn2_bias, y.ffn2_bias);
   }
   f(a.norm_gain, b.norm_gain), f(a.norm_shift, b.norm_shift), f(a.hidden, b.hidden), f(a.hidden_bias, b.hidden_bias);
   f(a.decoder, b.decoder), f(a.decoder_bias, b.decoder_bias);
@@ -81,7 +83,8 @@ using Gradients = NetworkTensors<float*>;
 
 struct NetworkShape {
   std::int64_t heads = 1, width = 1, feed_forward = 2, agents = 1;  // H, C, rC, M as trained
-  std::int64_t inputs = 1, outputs = 1, taps = 0;                   // taps: 3^axes of the stencil
+  std::int64_t inputs = 1, outputs = 1, taps = 0;                   // taps: 3^axes of the stencil, 0: none
+  std::int64_t ffn_taps = 0;                                        // of the feed-forward part's
   Bias bias = Bias::outer;
 };
 

@@ -1,4 +1,5 @@
 // Backward: for each block, from the last to the first, three rounds over the points.
+//   feed       where the feed-forward part has a stencil: its second half, whose slopes the stencil's transpose reads
 //   scatter    a tile: feed-forward, LN, output projection; then the softmax over agents, recomputed from the saved
 //   maxima and
 //              sums: dQ, and per unit dY and dA
@@ -21,8 +22,8 @@ using Index = std::int64_t;
 
 // Gradient sums of a group: where each piece lies in its buffer. Vectors come first: they are cleared together.
 struct Slots {
-  Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, column1, column2,
-      bias2, bias3;
+  Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, ffn_filter, column1,
+      column2, bias2, bias3;
   Index vectors;  // end of the part to clear
   Index ffn2, ffn1, out, q, k, v;
   Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias,
@@ -44,6 +45,7 @@ Slots slots_of(const Widths& w, Index mp, Index trained) {
     *slot = take(block, w.cp);
   s.ffn1_bias = take(block, w.rp);
   s.filter = take(block, w.taps * w.cp);
+  s.ffn_filter = take(block, w.ffn_taps * w.rp);
   s.column1 = take(block, mp);
   s.column2 = take(block, mp);
   s.bias2 = take(block, trained);
@@ -86,12 +88,14 @@ class Backward {
         df_(tape.total * w_.row),
         dz_(tape.total * w_.row),
         dx_(tape.total * w_.row),
+        dh_(p.blocks[0].ffn_filter == nullptr ? 0 : tape.total * w_.wide),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
         dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
 
   void run() {
     decoder();
     for (std::size_t l = p_.blocks.size(); l-- > 0;) {
+      if (p_.blocks[l].ffn_filter != nullptr) feed(l);
       scatter(l);
       join(l);
       gather(l);
@@ -199,12 +203,65 @@ class Backward {
            {slots_.hidden_bias, 1, w_.c, w_.cp, p_.hidden != nullptr ? to_.hidden_bias : nullptr}});
   }
 
+  // The slope of a branch of the tile: df, or what dropout let through of it.
+  const float* branch_slope(std::size_t l, Branch which, const Unit& unit, const Tile& t, Scratch& s) {
+    const float* const df = df_.data() + t.point * w_.row;
+    if (tape_.dropout.rate == 0) return df;
+    drop_rows(p_, DropoutMask(tape_.dropout, unit.sample, static_cast<Index>(l), which), t.first, t.rows, df, nullptr,
+              s.t, s);
+    return s.t;
+  }
+
+  // The second half of the feed-forward part: s.wide1 becomes d(before GELU), [rows, wide].
+  void feed_slopes(std::size_t l, const Unit& unit, const Tile& t, float* sums, bool begin, Scratch& s) {
+    const PackedBlock& b = p_.blocks[l];
+    const float* const d = branch_slope(l, Branch::feed_forward, unit, t, s);
+    k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.ffn2_bias);
+    linear(t.rows, w_.c, w_.rp, d, w_.row, b.ffn2_back, s.wide1, w_.wide);
+    k_.gelu_backward(t.rows, w_.rp, tape_.blocks[l].h + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
+    weight_gradient(t.rows, d, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+  }
+
+  // Where the feed-forward part has a stencil: d(before GELU) of all points, which its transpose reads.
+  void feed(std::size_t l) {
+    for_groups([&](Index, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
+      if (begin) std::fill_n(sums, slots_.vectors, 0.0f);
+      for_tiles(unit, sample, [&](const Tile& t) {
+        feed_slopes(l, unit, t, sums, begin, s);
+        for (Index r = 0; r < t.rows; ++r) {
+          std::memcpy(dh_.data() + (t.point + r) * w_.wide, s.wide1 + r * w_.wide,
+                      static_cast<std::size_t>(w_.rp) * sizeof(float));
+        }
+        begin = false;
+      });
+    });
+  }
+
+  // s.wide1 = the slope of u: that of h, and through the transposed stencil those of its readers. The filter's gradient
+  // grows.
+  void feed_stencil(std::size_t l, const Sample& sample, const Tile& t, float* sums, Scratch& s) {
+    const PackedBlock& b = p_.blocks[l];
+    const StencilRows slopes{dh_.data() + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
+    const StencilRows values{tape_.blocks[l].u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp,
+                             sums + slots_.ffn_filter};
+    for (Index r = 0; r < t.rows; ++r) {
+      const float* const dh = dh_.data() + (t.point + r) * w_.wide;
+      float* const du = s.wide1 + r * w_.wide;
+      std::memcpy(du, dh, static_cast<std::size_t>(w_.rp) * sizeof(float));
+      Index count = stencil_entries(sample, slopes, true, t.first + r, s);
+      k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.rp, du);
+      count = stencil_entries(sample, values, false, t.first + r, s);
+      k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.rp, dh);
+    }
+  }
+
   void scatter(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
+    const bool fed = b.ffn_filter != nullptr;
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
-      if (begin) std::fill_n(sums, slots_.vectors, 0.0f);
+      if (begin && !fed) std::fill_n(sums, slots_.vectors, 0.0f);
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       float* const dy = dy_of(u);
       float* const da = da_of(u);
@@ -213,19 +270,12 @@ class Backward {
         float* const df = df_.data() + t.point * w_.row;
         const float* const mid = state.mid + t.point * w_.row;
         const float* const stats2 = state.stats2 + 2 * t.point;
-        // The slope of a branch: df, or what dropout let through of it.
-        const auto branch = [&](Branch which) -> const float* {
-          if (tape_.dropout.rate == 0) return df;
-          drop_rows(p_, DropoutMask(tape_.dropout, unit.sample, static_cast<Index>(l), which), t.first, t.rows, df,
-                    nullptr, s.t, s);
-          return s.t;
-        };
-        // Feed-forward: wide1 = d(before GELU), wide2 = GELU.
-        const float* d = branch(Branch::feed_forward);
-        k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.ffn2_bias);
-        linear(t.rows, w_.c, w_.rp, d, w_.row, b.ffn2_back, s.wide1, w_.wide);
-        k_.gelu_backward(t.rows, w_.rp, state.u + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
-        weight_gradient(t.rows, d, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+        // Feed-forward: wide1 = d(W1 LN(mid) + b1).
+        if (fed) {
+          feed_stencil(l, sample, t, sums, s);
+        } else {
+          feed_slopes(l, unit, t, sums, begin, s);
+        }
         k_.norm_apply(t.rows, w_.cp, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
         weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
         k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
@@ -233,7 +283,7 @@ class Backward {
         k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row,
                          sums + slots_.norm2_gain, sums + slots_.norm2_shift);
         // Output projection.
-        d = branch(Branch::attention);
+        const float* const d = branch_slope(l, Branch::attention, unit, t, s);
         k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.out_bias);
         weight_gradient(t.rows, d, w_.row, w_.c, state.z + t.point * w_.row, w_.row, w_.cp, sums + slots_.out, begin);
         float* const dz = dz_.data() + t.point * w_.row;
@@ -319,12 +369,12 @@ class Backward {
         float* const dv = s.z;
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
+          const StencilRows slopes{dz_.data() + sample.first * w_.row, w_.row, b.filter, w_.cp};
+          const StencilRows values{state.v + sample.first * w_.row, w_.row, b.filter, w_.cp, sums + slots_.filter};
           for (Index r = 0; r < t.rows; ++r) {
-            Index count = stencil_entries(sample, w_, true, t.first + r, dz_.data() + sample.first * w_.row, b.filter,
-                                          nullptr, s);
+            Index count = stencil_entries(sample, slopes, true, t.first + r, s);
             k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
-            count = stencil_entries(sample, w_, false, t.first + r, state.v + sample.first * w_.row, b.filter,
-                                    sums + slots_.filter, s);
+            count = stencil_entries(sample, values, false, t.first + r, s);
             k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp,
                                 dz_.data() + (t.point + r) * w_.row);
           }
@@ -496,7 +546,8 @@ class Backward {
     const BlockState& state = tape_.blocks[l];
     const bool biased = p_.shape.bias != Bias::none, outer = p_.shape.bias == Bias::outer;
     const Index square = w_.c * w_.c, m = tape_.m;
-    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)), column1(static_cast<std::size_t>(m)),
+    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)),
+        ffn_filter(static_cast<std::size_t>(w_.ffn_taps * w_.r)), column1(static_cast<std::size_t>(m)),
         column2(static_cast<std::size_t>(m));
     write({{slots_.q, w_.c, w_.c, w_.cp, to.qkv},
            {slots_.k, w_.c, w_.c, w_.cp, to.qkv + square},
@@ -512,12 +563,17 @@ class Backward {
            {slots_.norm2_gain, 1, w_.c, w_.cp, to.norm2_gain},
            {slots_.norm2_shift, 1, w_.c, w_.cp, to.norm2_shift},
            {slots_.filter, w_.taps, w_.c, w_.cp, w_.taps > 0 ? filter.data() : nullptr},
+           {slots_.ffn_filter, w_.ffn_taps, w_.r, w_.rp, w_.ffn_taps > 0 ? ffn_filter.data() : nullptr},
            {slots_.column1, 1, m, tape_.mp, outer ? column1.data() : nullptr},
            {slots_.column2, 1, m, tape_.mp, biased ? column2.data() : nullptr},
            {slots_.bias2, 1, trained_, trained_, biased ? to.bias2 : nullptr},
            {slots_.bias3, 1, trained_, trained_, outer ? to.bias3 : nullptr}});
     for (Index c = 0; c < w_.c; ++c) {
       for (Index t = 0; t < w_.taps; ++t) to.dwc[c * w_.taps + t] = filter[static_cast<std::size_t>(t * w_.c + c)];
+    }
+    for (Index c = 0; c < w_.r; ++c) {
+      for (Index t = 0; t < w_.ffn_taps; ++t)
+        to.ffn_dwc[c * w_.ffn_taps + t] = ffn_filter[static_cast<std::size_t>(t * w_.r + c)];
     }
     const Geometry& geometry = *tape_.samples[0].geometry;
     const auto agents_side = [&](const std::vector<float>& column, float* bias) {
@@ -574,7 +630,7 @@ class Backward {
   Index trained_;
   Slots slots_;
   ScratchPool scratch_;
-  Buffer sums_, units_, df_, dz_, dx_, dagents_, dtime_units_;
+  Buffer sums_, units_, df_, dz_, dx_, dh_, dagents_, dtime_units_;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ Widths widths_of(const NetworkShape& s) {
   w.outputs = s.outputs;
   w.op = padded(s.outputs);
   w.taps = s.taps;
+  w.ffn_taps = s.ffn_taps;
   w.row = w.cp + kPad;
   w.wide = std::max({w.rp, w.ep, w.op}) + kPad;
   return w;
@@ -125,6 +126,7 @@ void pack_all(PackedWeights& p, const Weights& from, bool training, Packer& pack
     b.ffn1_bias = packer.vector(t.ffn1_bias, w.r);
     b.ffn2_bias = packer.vector(t.ffn2_bias, w.c);
     b.filter = t.dwc == nullptr ? nullptr : packer.filter(t.dwc, w.c, w.taps);
+    b.ffn_filter = t.ffn_dwc == nullptr ? nullptr : packer.filter(t.ffn_dwc, w.r, w.ffn_taps);
     const auto optional = [&](const float* values, std::int64_t size) {
       return values == nullptr ? nullptr : packer.vector(values, size);
     };
@@ -147,10 +149,10 @@ NetworkShape network_shape(const LanoConfig& config, const LanoShape& shape) {
   network.inputs = position_width(config.position, shape.dims) + shape.input_channels;
   network.outputs = shape.output_channels;
   network.bias = config.bias;
-  if (config.dwc) {
-    network.taps = 3;
-    for (std::int64_t axis = 1; axis < stencil_axes(config, shape); ++axis) network.taps *= 3;
-  }
+  std::int64_t taps = 1;
+  for (std::int64_t axis = 0; axis < stencil_axes(config, shape); ++axis) taps *= 3;
+  network.taps = config.dwc ? taps : 0;
+  network.ffn_taps = config.ffn_stencil ? taps : 0;
   return network;
 }
 

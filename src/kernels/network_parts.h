@@ -14,7 +14,7 @@ constexpr double kLog2E = 1.44269504088896340736;
 constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head are in the first-level cache together
 
 struct Widths {
-  std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps;  // p: padded; r = rC, e = 2C
+  std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps, ffn_taps;  // p: padded; r = rC, e = 2C
   // Strides of a row of C values, and of rC or 2C: a vector longer, as heads overrun their columns, and because rows a
   // power of two apart would share few sets of the cache.
   std::int64_t row, wide;
@@ -26,6 +26,7 @@ struct PackedBlock {
   const float *q_back, *k_back, *v_back, *out_back, *ffn1_back, *ffn2_back;
   const float *norm1_gain, *norm1_shift, *norm2_gain, *norm2_shift, *out_bias, *ffn1_bias, *ffn2_bias;
   const float* filter;                         // [taps, Cp]
+  const float* ffn_filter;                     // [taps, rCp]
   const float *bias1, *bias2, *bias3, *bias4;  // as trained
   const float* latent;
 };
@@ -60,7 +61,8 @@ struct AgentState {
 struct BlockState {
   float *f, *mid, *next;                 // [P, row]
   float *q, *k, *v, *z;                  // [P, row]; z: what enters the output projection
-  float* u;                              // [P, wide] before the GELU
+  float* u;                              // [P, wide] W1 LN(mid) + b1
+  float* h;                              // [P, wide] before the GELU: u, or u and its stencil
   float *stats1, *stats2;                // [P, 2]; stats2 null in prediction
   float *maxima, *inverse;               // [H, P] of the broadcast
   float *column1, *column2;              // [Mp] the agents' side of the logit biases, null without
@@ -133,7 +135,7 @@ struct ScatterTile {
   const float* f = nullptr;  // [rows, row]
   float *mid = nullptr, *next = nullptr;
   const float* queries = nullptr;  // null: computed from f
-  float *z = nullptr, *u = nullptr;
+  float *z = nullptr, *u = nullptr, *h = nullptr;
   float *maxima = nullptr, *inverse = nullptr;  // of head h at h head_stride
   std::int64_t head_stride = 0;
   const float* stats1 = nullptr;
@@ -153,12 +155,23 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockS
 void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x,
                const float* plus, float* y, Scratch& s);
 
+// The second half of a block's tile where its feed-forward part has a stencil: it reads u of other tiles.
+void feed_tile(const PackedWeights& p, const PackedBlock& block, ScatterTile tile,
+               const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s);
+
 // LN(f) -> answers in rows of `wide` floats; returns them.
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s);
 
-// Lists the entries of the stencil at a point into scratch: rows of `values` (of this sample) and taps. back:
-// transposed.
-std::int64_t stencil_entries(const Sample& sample, const Widths& w, bool back, std::int64_t point, const float* values,
-                             const float* filter, float* dfilter, Scratch& s);
+// What a stencil reads: rows of `stride` floats of one sample, and a filter [taps, columns] (dfilter: its gradient).
+struct StencilRows {
+  const float* values;
+  std::int64_t stride;
+  const float* filter;
+  std::int64_t columns;
+  float* dfilter = nullptr;
+};
+
+// Lists the entries of the stencil at a point into scratch: rows and taps. back: transposed.
+std::int64_t stencil_entries(const Sample& sample, const StencilRows& rows, bool back, std::int64_t point, Scratch& s);
 
 }  // namespace lano::kernels

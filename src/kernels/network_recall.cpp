@@ -13,8 +13,7 @@ namespace lano::kernels {
 namespace {
 
 // Entries of the stencil at an index between the remembered points.
-std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index, const float* values,
-                        const float* filter, Scratch& s) {
+std::int64_t entries_at(const Geometry& g, const double* index, const StencilRows& rows, Scratch& s) {
   std::array<StencilAxis::Entries, 3> axes;
   const Shape& shape = g.stencil_shape;
   for (std::size_t a = 0; a < 3; ++a) {  // missing leading axes have one point, read as it is
@@ -30,8 +29,8 @@ std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index,
   for (const auto& x : axes[0].all()) {
     for (const auto& y : axes[1].all()) {
       for (const auto& z : axes[2].all()) {
-        s.sources[count] = values + ((x.other * n1 + y.other) * n2 + z.other) * w.row;
-        s.filters[count] = filter + ((x.tap * 3 + y.tap) * 3 + z.tap) * w.cp;
+        s.sources[count] = rows.values + ((x.other * n1 + y.other) * n2 + z.other) * rows.stride;
+        s.filters[count] = rows.filter + ((x.tap * 3 + y.tap) * 3 + z.tap) * rows.columns;
         s.weights[count] = x.weight * y.weight * z.weight;
         ++count;
       }
@@ -40,13 +39,13 @@ std::int64_t entries_at(const Geometry& g, const Widths& w, const double* index,
   return static_cast<std::int64_t>(count);
 }
 
-std::int64_t entries_of(std::span<const Neighbours::Entry> near, std::int64_t dims, const Widths& w,
-                        const float* values, const float* filter, Scratch& s) {
+std::int64_t entries_of(std::span<const Neighbours::Entry> near, std::int64_t dims, const StencilRows& rows,
+                        Scratch& s) {
   std::size_t count = 0;
   for (const Neighbours::Entry& entry : near) {
     for_taps(entry, dims, [&](std::int64_t tap, double weight) {
-      s.sources[count] = values + entry.other * w.row;
-      s.filters[count] = filter + tap * w.cp;
+      s.sources[count] = rows.values + entry.other * rows.stride;
+      s.filters[count] = rows.filter + tap * rows.columns;
       s.weights[count] = static_cast<float>(weight);
       ++count;
     });
@@ -92,14 +91,17 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
         }
         tile.row2 = s.row2;
       }
-      scatter_tile(
-          p, b, state, state.agents[0], memory.m, tile,
-          [&](std::int64_t r) {
-            if (cloud != nullptr)
-              return entries_of(near[static_cast<std::size_t>(first + r)], cloud->dims(), w, state.v, b.filter, s);
-            return entries_at(g, w, at + r * static_cast<std::int64_t>(axes), state.v, b.filter, s);
-          },
-          s);
+      const auto reads = [&](const StencilRows& from) {
+        return [&, from](std::int64_t r) {
+          if (cloud != nullptr) return entries_of(near[static_cast<std::size_t>(first + r)], cloud->dims(), from, s);
+          return entries_at(g, at + r * static_cast<std::int64_t>(axes), from, s);
+        };
+      };
+      scatter_tile(p, b, state, state.agents[0], memory.m, tile, reads({state.v, w.row, b.filter, w.cp}), s);
+      if (b.ffn_filter == nullptr) continue;
+      // u of the new points is in scratch: it is moved to where the stencil's sum will be.
+      tile.u = s.wide1;
+      feed_tile(p, b, tile, reads({state.u, w.wide, b.ffn_filter, w.rp}), s);
     }
     points.write(first, rows, decode_tile(p, rows, s.f, stats, s), w.wide);
   });

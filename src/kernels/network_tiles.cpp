@@ -52,16 +52,15 @@ BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geome
   return {s.row1, s.row2};
 }
 
-std::int64_t stencil_entries(const Sample& sample, const Widths& w, bool back, std::int64_t point, const float* values,
-                             const float* filter, float* dfilter, Scratch& s) {
+std::int64_t stencil_entries(const Sample& sample, const StencilRows& rows, bool back, std::int64_t point, Scratch& s) {
   const Geometry& g = *sample.geometry;
   const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
   const Shape& shape = g.stencil_shape;
   std::size_t count = 0;
   const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
-    s.sources[count] = values + row * w.row;
-    s.filters[count] = filter + tap * w.cp;
-    if (dfilter != nullptr) s.dfilters[count] = dfilter + tap * w.cp;
+    s.sources[count] = rows.values + row * rows.stride;
+    s.filters[count] = rows.filter + tap * rows.columns;
+    if (rows.dfilter != nullptr) s.dfilters[count] = rows.dfilter + tap * rows.columns;
     s.weights[count] = weight;
     ++count;
   };
@@ -113,6 +112,29 @@ void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, 
   k.norm_stats(rows, w.c, f, w.row, stats);
 }
 
+namespace {
+
+// y = x W + bias, dropped where asked for, + plus
+void add_branch(const PackedWeights& p, const ScatterTile& t, Branch which, std::int64_t depth, const float* x,
+                std::int64_t x_stride, const float* matrix, const float* bias, const float* plus, float* y,
+                Scratch& s) {
+  const Widths& w = p.w;
+  const bool drops = t.dropout != nullptr;
+  p.k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row,
+            nullptr, bias, nullptr});
+  if (drops) drop_rows(p, DropoutMask(*t.dropout, t.sample, t.block, which), t.first, t.rows, s.y, plus, y, s);
+}
+
+// next = mid + W2 gelu(h) + b2
+void feed(const PackedWeights& p, const PackedBlock& b, const ScatterTile& t, const float* h, Scratch& s) {
+  const Widths& w = p.w;
+  p.k.gelu(t.rows, w.rp, h, w.wide, s.wide2, w.wide);
+  add_branch(p, t, Branch::feed_forward, w.r, s.wide2, w.wide, b.ffn2, b.ffn2_bias, t.mid, t.next, s);
+  p.k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
+}
+
+}  // namespace
+
 void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState& state, const AgentState& agents,
                   std::int64_t m, ScatterTile t, const std::function<std::int64_t(std::int64_t r)>& stencil,
                   Scratch& s) {
@@ -146,21 +168,23 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   for (std::int64_t r = 0; b.filter != nullptr && r < t.rows; ++r) {
     k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.cp, t.z + r * w.row);
   }
-  // y = x W + bias, dropped where asked for, + plus
-  const auto branch = [&](Branch which, std::int64_t depth, const float* x, std::int64_t x_stride, const float* matrix,
-                          const float* bias, const float* plus, float* y) {
-    const bool drops = t.dropout != nullptr;
-    k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row,
-            nullptr, bias, nullptr});
-    if (drops) drop_rows(p, DropoutMask(*t.dropout, t.sample, t.block, which), t.first, t.rows, s.y, plus, y, s);
-  };
-  branch(Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid);
+  add_branch(p, t, Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid, s);
   k.norm_stats(t.rows, w.c, t.mid, w.row, t.stats2);
   k.norm_apply(t.rows, w.cp, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
   k.gemm({t.rows, w.c, w.rp, s.x, w.row, false, b.ffn1, 0, t.u, w.wide, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
-  k.gelu(t.rows, w.rp, t.u, w.wide, s.wide2, w.wide);
-  branch(Branch::feed_forward, w.r, s.wide2, w.wide, b.ffn2, b.ffn2_bias, t.mid, t.next);
-  k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
+  if (b.ffn_filter == nullptr) feed(p, b, t, t.u, s);
+}
+
+void feed_tile(const PackedWeights& p, const PackedBlock& b, ScatterTile t,
+               const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s) {
+  const Widths& w = p.w;
+  float* const h = t.h == nullptr ? s.wide1 : t.h;
+  for (std::int64_t r = 0; r < t.rows; ++r) {
+    float* const row = h + r * w.wide;
+    std::memcpy(row, t.u + r * w.wide, static_cast<std::size_t>(w.rp) * sizeof(float));
+    p.k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.rp, row);
+  }
+  feed(p, b, t, h, s);
 }
 
 void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x,

@@ -84,6 +84,72 @@ torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int
   return weights.to(like.device(), like.scalar_type());
 }
 
+// Depthwise along the axes of a mesh, or along the order of clouds of one size: [B,N,W] -> [B,N,W].
+torch::Tensor axis_stencil(const torch::Tensor& v, const torch::Tensor& taps, const Shape& mesh,
+                           const std::vector<AxisLayout>& axes) {
+  // A line (or the order of a cloud) as an image of one row.
+  const bool line = taps.dim() == 3;
+  torch::Tensor image = line ? to_image(v, {v.size(1)}).unsqueeze(2) : to_image(v, mesh);
+  torch::Tensor filter = line ? taps.unsqueeze(2) : taps;
+  std::vector<std::int64_t> dilation, padding;
+  if (line) {
+    dilation.push_back(1);
+    padding.push_back(0);
+  }
+  bool whole = true;
+  for (const AxisLayout& axis : axes)
+    whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
+    const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
+    if (!axes[a].moved) {
+      padding.push_back(side);
+    } else {
+      image = with_ghosts(image, dim, side, axes[a]);
+      padding.push_back(0);
+    }
+    if (whole) {
+      dilation.push_back(side);
+    } else {
+      // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
+      // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
+      filter = torch::tensordot(filter, tap_weights(axes[a].reach, filter), {line ? 3 : 2}, {0});
+      dilation.push_back(1);
+    }
+  }
+  return from_image(axes.size() == 3 ? torch::conv3d(image, filter, {}, 1, padding, dilation, v.size(2))
+                                     : torch::conv2d(image, filter, {}, 1, padding, dilation, v.size(2)));
+}
+
+// Over the nearest points in space.
+torch::Tensor neighbour_stencil(const torch::Tensor& v, const torch::Tensor& filter, const BatchLayout& layout) {
+  const std::int64_t c = v.size(2);
+  const torch::Tensor flat = v.reshape({-1, c}), taps = filter.view({c, -1}).t();
+  const torch::Tensor read = flat.index_select(0, layout.other) * taps.index_select(0, layout.tap) *
+                             layout.weight.to(v.scalar_type()).unsqueeze(1);
+  return torch::zeros_like(flat).index_add(0, layout.reader, read).view(v.sizes());
+}
+
+// The stencil of a batch, whatever its points are: filter [W,1,3...], v [B,N,W].
+torch::Tensor stencil(const torch::Tensor& v, const torch::Tensor& filter, const BatchLayout& layout) {
+  if (layout.reader.defined()) return neighbour_stencil(v, filter, layout);
+  if (layout.counts.empty()) return axis_stencil(v.contiguous(), filter, layout.mesh, layout.axes);
+  std::vector<torch::Tensor> clouds;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < layout.counts.size(); ++i) {
+    clouds.push_back(axis_stencil(v.narrow(1, first, layout.counts[i]).contiguous(), filter, {}, {layout.clouds[i]}));
+    first += layout.counts[i];
+  }
+  return torch::cat(clouds, 1);
+}
+
+// One filter per channel: [W,1,3,3] on a plane, [W,1,3] along a line or the order of a cloud, [W,1,3,3,3] in space.
+std::vector<std::int64_t> filter_sizes(const LanoConfig& config, const LanoShape& shape, std::int64_t channels) {
+  std::vector<std::int64_t> sizes{channels, 1};
+  sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
+  return sizes;
+}
+
 }  // namespace
 
 AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
@@ -91,12 +157,7 @@ AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
   const std::int64_t c = config.width;
   qkv_ = register_module("qkv", torch::nn::Linear(torch::nn::LinearOptions(c, 3 * c).bias(false)));
   out_ = register_module("out", torch::nn::Linear(c, c));
-  if (config.dwc) {
-    // One filter per channel: [C,1,3,3] on a plane, [C,1,3] along a line or the order of a cloud, [C,1,3,3,3] in space.
-    std::vector<std::int64_t> sizes{c, 1};
-    sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
-    dwc_ = register_parameter("dwc", torch::empty(sizes));
-  }
+  if (config.dwc) dwc_ = register_parameter("dwc", torch::empty(filter_sizes(config, shape, c)));
   if (config.bias != Bias::none) {
     b1_ = register_parameter("bias1", torch::empty({config.agents}));
     b2_ = register_parameter("bias2", torch::empty({config.agents}));
@@ -190,41 +251,6 @@ std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t poin
   return {interpolate(b2_, point_places).unsqueeze(0), agents(b4_).unsqueeze(0)};
 }
 
-torch::Tensor AgentAttention::stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const {
-  // A line (or the order of a cloud) as an image of one row.
-  const bool line = dwc_.dim() == 3;
-  torch::Tensor image = line ? to_image(v, {v.size(1)}).unsqueeze(2) : to_image(v, mesh);
-  torch::Tensor filter = line ? dwc_.unsqueeze(2) : dwc_;
-  std::vector<std::int64_t> dilation, padding;
-  if (line) {
-    dilation.push_back(1);
-    padding.push_back(0);
-  }
-  bool whole = true;
-  for (const AxisLayout& axis : axes)
-    whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
-    const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
-    if (!axes[a].moved) {
-      padding.push_back(side);
-    } else {
-      image = with_ghosts(image, dim, side, axes[a]);
-      padding.push_back(0);
-    }
-    if (whole) {
-      dilation.push_back(side);
-    } else {
-      // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
-      // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
-      filter = torch::tensordot(filter, tap_weights(axes[a].reach, filter), {line ? 3 : 2}, {0});
-      dilation.push_back(1);
-    }
-  }
-  return from_image(axes.size() == 3 ? torch::conv3d(image, filter, {}, 1, padding, dilation, v.size(2))
-                                     : torch::conv2d(image, filter, {}, 1, padding, dilation, v.size(2)));
-}
-
 torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {
   const std::int64_t batch = qkv.size(0), points = qkv.size(1), c = config_.width, heads = config_.heads, d = c / heads;
   const std::int64_t groups = batch * heads, agents = element_count(used_patches_);
@@ -244,26 +270,15 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
   };
   const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
   const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);  // broadcast, [BH,N,D]
-  const torch::Tensor merged = o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
-  if (!dwc_.defined() || (mesh.empty() && config_.stencil == Stencil::neighbours)) return merged;
-  // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
-  return merged + stencil(qkv.narrow(2, 2 * c, c).contiguous(), mesh, axes);
-}
-
-torch::Tensor AgentAttention::neighbour_stencil(const torch::Tensor& v, const BatchLayout& layout) const {
-  const std::int64_t c = config_.width;
-  const torch::Tensor flat = v.reshape({-1, c}), taps = dwc_.view({c, -1}).t();
-  const torch::Tensor read = flat.index_select(0, layout.other) * taps.index_select(0, layout.tap) *
-                             layout.weight.to(v.scalar_type()).unsqueeze(1);
-  return torch::zeros_like(flat).index_add(0, layout.reader, read).view(v.sizes());
+  return o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
 }
 
 torch::Tensor AgentAttention::forward(const torch::Tensor& x, const BatchLayout& layout) {
   const torch::Tensor qkv = qkv_(x);  // [B,N,3C]
+  // A copy of the values in one piece: on the strided view the convolution is four times slower than the copy costs.
   const auto project = [&](const torch::Tensor& attended) {
-    const bool in_space = dwc_.defined() && layout.reader.defined();
-    return out_(in_space ? attended + neighbour_stencil(qkv.narrow(2, 2 * config_.width, config_.width), layout)
-                         : attended);
+    if (!dwc_.defined()) return out_(attended);
+    return out_(attended + stencil(qkv.narrow(2, 2 * config_.width, config_.width).contiguous(), dwc_, layout));
   };
   if (layout.counts.empty()) return project(attend(qkv, layout.mesh, layout.axes));
   // Packed clouds: maps of single points see them all at once, attention and stencil one cloud at a time.
@@ -278,6 +293,8 @@ torch::Tensor AgentAttention::forward(const torch::Tensor& x, const BatchLayout&
 
 AgentBlock::AgentBlock(const LanoConfig& config, const LanoShape& shape, std::int64_t number) : number_(number) {
   const std::int64_t c = config.width;
+  if (config.ffn_stencil)
+    dwc_ = register_parameter("ffn_dwc", torch::empty(filter_sizes(config, shape, config.ffn_ratio * c)));
   norm1_ = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
   attention_ = register_module("attention", std::make_shared<AgentAttention>(config, shape));
   norm2_ = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({c}).eps(1e-5)));
@@ -303,7 +320,9 @@ torch::Tensor AgentBlock::drop(const torch::Tensor& x, const Layout& layout, con
 
 torch::Tensor AgentBlock::forward(torch::Tensor f, const BatchLayout& layout, const kernels::Dropout& dropout) {
   f = f + drop(attention_->forward(norm1_(f), layout), layout, dropout, kernels::Branch::attention);
-  return f + drop(down_(torch::gelu(up_(norm2_(f)))), layout, dropout, kernels::Branch::feed_forward);
+  torch::Tensor h = up_(norm2_(f));
+  if (dwc_.defined()) h = h + stencil(h, dwc_, layout);
+  return f + drop(down_(torch::gelu(h)), layout, dropout, kernels::Branch::feed_forward);
 }
 
 Lano::Lano(const nlohmann::json& architecture, std::uint64_t seed)
@@ -366,7 +385,7 @@ BatchLayout Lano::layout_of(const Batch& batch) const {
       {},
       {},
       {}};
-  if (shape_.axes > 0 || !config_.dwc || config_.stencil != Stencil::neighbours) return layout;
+  if (!reads_neighbours(config_, shape_)) return layout;
   const torch::Tensor x =
       batch.coordinates.detach().to(torch::kCPU, torch::kFloat32).contiguous().view({-1, shape_.dims});
   std::vector<std::int64_t> sizes = batch.counts;

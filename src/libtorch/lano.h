@@ -30,8 +30,6 @@ class AgentAttention : public torch::nn::Module {
   torch::Tensor pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,M,C]
   // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
   torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
-  torch::Tensor stencil(const torch::Tensor& v, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,N,C]
-  torch::Tensor neighbour_stencil(const torch::Tensor& v, const BatchLayout& layout) const;  // the same, in space
   std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh,
                                                  const Axes& axes) const;  // B1, B2
 
@@ -57,6 +55,7 @@ class AgentBlock : public torch::nn::Module {
   torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr};
   std::shared_ptr<AgentAttention> attention_;
   torch::nn::Linear up_{nullptr}, down_{nullptr};
+  torch::Tensor dwc_;  // of the hidden features
 };
 
 class Lano : public OperatorModel {

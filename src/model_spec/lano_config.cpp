@@ -67,6 +67,8 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind<Bias>("model.bias", c.bias, {{"outer", Bias::outer}, {"sum", Bias::sum}, {"none", Bias::none}},
                     "how four vectors make the bias matrices B1 and B2");
   schema.bind("model.dwc", c.dwc, "depthwise convolution of the values beside attention");
+  schema.bind("model.ffn_stencil", c.ffn_stencil,
+              "depthwise convolution of the hidden features of the feed-forward part");
   schema.bind<Agents>("model.agent_tokens", c.agent_tokens, {{"pooled", Agents::pooled}, {"latent", Agents::latent}},
                       "agents pooled from the queries, or learned");
   schema.bind<Pool>("model.pool", c.pool, {{"grid", Pool::grid}, {"sequence", Pool::sequence}},
@@ -94,6 +96,12 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
 std::int64_t stencil_axes(const LanoConfig& config, const LanoShape& shape) {
   if (shape.axes > 0) return shape.axes;
   return config.stencil == Stencil::neighbours ? shape.dims : 1;
+}
+
+bool has_stencil(const LanoConfig& config) { return config.dwc || config.ffn_stencil; }
+
+bool reads_neighbours(const LanoConfig& config, const LanoShape& shape) {
+  return has_stencil(config) && shape.axes == 0 && config.stencil == Stencil::neighbours;
 }
 
 void check_lano_config(const LanoConfig& c) {
@@ -258,7 +266,10 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   Schema schema;
   bind_lano_config(schema, config);
   json whole = from;
-  if (whole.is_object() && !whole.contains("stencil")) whole["stencil"] = "order";  // files written before the switch
+  if (whole.is_object()) {  // files written before these switches
+    if (!whole.contains("stencil")) whole["stencil"] = "order";
+    if (!whole.contains("ffn_stencil")) whole["ffn_stencil"] = false;
+  }
   architecture_from_json(whole, schema, shape);
   try {
     check_lano_config(config);

@@ -29,6 +29,7 @@ struct LanoConfig {
   std::int64_t layers = 8, heads = 8, width = 128, agents = 128, ffn_ratio = 2;  // L, H, C, M, r
   Bias bias = Bias::outer;
   bool dwc = true;
+  bool ffn_stencil = false;  // a second depthwise stencil, on the hidden features of the feed-forward part
   Agents agent_tokens = Agents::pooled;
   Pool pool = Pool::grid;            // where the geometry has axes; point clouds always pool along their order
   Order order = Order::hilbert;      // of point clouds
@@ -59,6 +60,10 @@ struct LanoShape {
 
 // Axes of the stencil's taps, three along each: those of the mesh; a cloud's order is one, its space has dims.
 std::int64_t stencil_axes(const LanoConfig& config, const LanoShape& shape);
+
+// Whether there is a stencil at all, and whether it reads the nearest points of a cloud.
+bool has_stencil(const LanoConfig& config);
+bool reads_neighbours(const LanoConfig& config, const LanoShape& shape);
 
 // Binds the switches as model.layers, model.heads, ... for TOML and --set.
 void bind_lano_config(Schema& schema, LanoConfig& config);

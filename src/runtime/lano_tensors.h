@@ -49,12 +49,15 @@ LanoTensors<T> make_lano_tensors(const LanoConfig& config, const LanoShape& abou
   for (std::int64_t l = 0; l < config.layers; ++l) {
     const std::string block = "blocks." + std::to_string(l) + ".", attention = block + "attention.";
     kernels::BlockTensors<T> b;
+    // One filter per channel, an axis each: along a line or an order, on a plane, in space.
+    const auto filter = [&](std::int64_t channels) {
+      Shape sizes{channels, 1};
+      sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, about)), 3);
+      return sizes;
+    };
+    if (config.ffn_stencil) b.ffn_dwc = f(block + "ffn_dwc", filter(shape.feed_forward));
     norm(block + "norm1", b.norm1_gain, b.norm1_shift);
-    if (config.dwc) {
-      Shape filter{c, 1};  // one filter per channel, an axis each: along a line or an order, on a plane, in space
-      filter.insert(filter.end(), static_cast<std::size_t>(stencil_axes(config, about)), 3);
-      b.dwc = f(attention + "dwc", filter);
-    }
+    if (config.dwc) b.dwc = f(attention + "dwc", filter(c));
     if (config.bias != Bias::none) {
       b.bias1 = f(attention + "bias1", Shape{m});
       b.bias2 = f(attention + "bias2", Shape{m});

@@ -66,7 +66,7 @@ struct Operator::Parts : LanoParts {
   Shape mesh_of(std::int64_t points, const Shape& said) const;
   struct Arranged;
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
-  bool stencil_in_space() const { return shape.axes == 0 && config.dwc && config.stencil == Stencil::neighbours; }
+  bool stencil_in_space() const { return reads_neighbours(config, shape); }
   std::vector<float> ordered_coordinates(const Points& points) const;
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels(); }
 
@@ -299,7 +299,7 @@ std::vector<float> Operator::roll_out(std::span<const float> coordinates, std::s
 // and for the outer bias (the point's side of B2).
 std::string Operator::why_not_prepare() const {
   const Parts& p = *parts_;
-  const bool along_axes = p.config.dwc && !p.stencil_in_space();
+  const bool along_axes = has_stencil(p.config) && !p.stencil_in_space();
   if (!along_axes && p.config.bias != Bias::outer) return {};
   const std::string needs = along_axes ? "the stencil needs a point's neighbours" : "the bias needs a point's place";
   if (p.shape.axes == 0) {
@@ -339,7 +339,7 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
   made->geometry = a.geometry;
   made->neighbours = a.neighbours;
   made->time = a.points.time;
-  const bool placed = p.config.dwc || p.config.bias == Bias::outer;
+  const bool placed = has_stencil(p.config) || p.config.bias == Bias::outer;
   if (placed && p.shape.axes > 0) {
     if (a.spacing.empty()) fail(kPreparing, "a uniform grid, on which a new point has a place", "another");
     made->spacing = a.spacing;

@@ -31,8 +31,8 @@ std::vector<float> first_lano_weights(const LanoConfig& config, const LanoShape&
       double value = is_norm && !is_bias ? 1 : 0;
       if (name == "placeholder") {
         value = stream.uniform() / static_cast<double>(config.width);
-      } else if (name.ends_with(".dwc")) {
-        const double reach = 1 / std::sqrt(static_cast<double>(count / config.width));
+      } else if (name.ends_with("dwc")) {
+        const double reach = 1 / std::sqrt(static_cast<double>(count / sizes[0]));
         value = (2 * stream.uniform() - 1) * reach;
       } else if (!is_norm && !is_bias) {
         value = truncated_normal(stream, 0.02);

@@ -61,6 +61,16 @@ inline std::vector<Case> cases() {
   vary(
       "no_dwc", [](auto& c) { c.dwc = false; }, grid);
   vary(
+      "ffn_stencil", [](auto& c) { c.ffn_stencil = true; }, grid);
+  vary(
+      "ffn_stencil_alone",
+      [](auto& c) {
+        c.ffn_stencil = true;
+        c.dwc = false;
+        c.ffn_ratio = 3;
+      },
+      grid);
+  vary(
       "latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
   vary(
       "sequence", [](auto& c) { c.pool = Pool::sequence; }, grid);
@@ -90,6 +100,20 @@ inline std::vector<Case> cases() {
     c.stencil = Stencil::neighbours;
   };
   vary("neighbours", in_space, described(Geometry::points, {23}, 2, 2, 1));
+  vary(
+      "ffn_neighbours",
+      [&](auto& c) {
+        in_space(c);
+        c.ffn_stencil = true;
+      },
+      described(Geometry::points, {23}, 2, 1, 1));
+  vary(
+      "ffn_stencil_along_an_order",
+      [](auto& c) {
+        c.agents = 3;
+        c.ffn_stencil = true;
+      },
+      described(Geometry::points, {12}, 2, 1, 1));
   vary("neighbours_in_space", in_space, described(Geometry::points, {41}, 3, 1, 2));
   vary("neighbours_on_a_line", in_space, described(Geometry::points, {9}, 1, 1, 1));
   vary("fewer_points_than_neighbours", in_space, described(Geometry::points, {5}, 2, 1, 1));

@@ -303,6 +303,7 @@ json write_cases() {
       [](auto& c) {
         c.stencil = Stencil::neighbours;
         c.order = Order::file;
+        c.ffn_stencil = true;
       },
       in_space);
   clouds(

@@ -79,6 +79,20 @@ TEST(Prepare, DecodesItsOwnPointsAsPredictDoes) {
   expect_own_points(cloud_operator(small(), 150), test::uniform(300, 5), 2);
 }
 
+TEST(Prepare, KnowsTheStencilOfTheFeedForwardPart) {
+  LanoConfig config = small();
+  config.ffn_stencil = true;
+  for (const Shape& shape : {Shape{12, 9}, Shape{31}, Shape{5, 6, 4}}) {
+    SCOPED_TRACE(shape_text(shape));
+    expect_own_points(grid_operator(config, shape), test::grid_points(shape), shape.size());
+  }
+  Operator::Call call;
+  call.mesh = {23, 14};
+  expect_own_points(grid_operator(config, {12, 9}), test::grid_points(call.mesh), 2, call);
+  config.stencil = Stencil::neighbours;
+  expect_own_points(cloud_operator(config, 150), test::uniform(300, 5), 2);
+}
+
 TEST(Prepare, WorksAtOtherResolutionsAndForOtherAgents) {
   Operator op = grid_operator(small(), {12, 9});
   Operator::Call call;

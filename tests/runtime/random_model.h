@@ -63,6 +63,8 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
     Shape stencil{n.width, 1};
     stencil.insert(stencil.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
     if (config.dwc) add(attention + "dwc", stencil, 0, 0.4);
+    stencil[0] = n.feed_forward;
+    if (config.ffn_stencil) add(block + "ffn_dwc", stencil, 0, 0.4);
     for (int b = 1; config.bias != Bias::none && b <= 4; ++b)
       add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {n.agents, n.width}, 0, 1);

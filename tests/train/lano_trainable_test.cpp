@@ -80,6 +80,15 @@ std::vector<Setting> settings() {
     s.config.lano.decoder = Decoder::mlp;
   });
   add("clouds", described(Geometry::points, {12}, 1, 1), {12, 3, 1, 17}, nothing);
+  add("ffn_stencil", grid, {30, 30}, [](Setting& s) { s.config.lano.ffn_stencil = true; });
+  add("ffn_stencil_dropped", grid, {30, 30}, [](Setting& s) {
+    s.config.lano.ffn_stencil = true;
+    s.config.lano.dropout = 0.3;
+  });
+  add("ffn_neighbours", described(Geometry::points, {24}, 1, 1), {24, 31}, [](Setting& s) {
+    s.config.lano.stencil = Stencil::neighbours;
+    s.config.lano.ffn_stencil = true;
+  });
   add("neighbours", described(Geometry::points, {24}, 1, 1), {24, 3, 1, 31},
       [](Setting& s) { s.config.lano.stencil = Stencil::neighbours; });
   SetDescription timed = grid;

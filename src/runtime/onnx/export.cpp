@@ -280,7 +280,7 @@ class Export {
     const Value y = op("MatMul", softmax(op("MatMul", heads(split), k), bias1), v);        // aggregation, [B, H, M, D]
     const Value o = op("MatMul", softmax(op("MatMul", q, heads(split, true)), bias2), y);  // broadcast, [B, H, N, D]
     Value merged = g_.node("Reshape", {heads(o), g_.list({-1, c})});
-    if (config_.dwc) merged = op("Add", merged, points.stencil(qkv[2], name + "dwc", w.dwc));
+    if (config_.dwc) merged = op("Add", merged, points.stencil(qkv[2], name + "dwc", w.dwc, c));
     return linear(merged, name + "out", w.out, w.out_bias, c, c);
   }
 
@@ -292,9 +292,10 @@ class Export {
     const Value attended =
         op("Add", f, attention(norm(f, name + "norm1", w.norm1_gain, w.norm1_shift), name + "attention.", w, points));
     g_.scope(name + "ffn");
-    const Value hidden = gelu(linear(norm(attended, name + "norm2", w.norm2_gain, w.norm2_shift), name + "ffn1", w.ffn1,
-                                     w.ffn1_bias, wide, c));
-    return op("Add", attended, linear(hidden, name + "ffn2", w.ffn2, w.ffn2_bias, c, wide));
+    Value hidden = linear(norm(attended, name + "norm2", w.norm2_gain, w.norm2_shift), name + "ffn1", w.ffn1,
+                          w.ffn1_bias, wide, c);
+    if (config_.ffn_stencil) hidden = op("Add", hidden, points.stencil(hidden, name + "ffn_dwc", w.ffn_dwc, wide));
+    return op("Add", attended, linear(gelu(hidden), name + "ffn2", w.ffn2, w.ffn2_bias, c, wide));
   }
 
   Value decoder(const Value& f) {

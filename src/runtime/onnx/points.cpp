@@ -218,9 +218,9 @@ Value Points::at_agents(const std::string& name, const float* vector) {
   return g_.weights(name, {agents()}, values);
 }
 
-Value Points::conv(const Value& image, const std::string& name, const float* values) {
+Value Points::conv(const Value& image, const std::string& name, const float* values, std::int64_t width) {
   const std::size_t axes = layout_.axes.size();
-  const std::int64_t channels = config_.width;
+  const std::int64_t channels = width;
   std::vector<std::int64_t> extents(axes, 3), pads(2 * axes), dilations(axes, 1);
   std::int64_t taps = 1;
   for (std::size_t a = 0; a < axes; ++a) taps *= 3;
@@ -281,10 +281,10 @@ void Points::find_cloud_taps() {
   }
 }
 
-Value Points::cloud_stencil(const Value& rows, const std::string& name, const float* filter) {
+Value Points::cloud_stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width) {
   if (cloud_taps_.empty()) find_cloud_taps();
-  const Value weight = g_.weights(name, {config_.width, 1, 3}, {filter, static_cast<std::size_t>(3 * config_.width)});
-  const Value x = shaped(rows, {config_.width});
+  const Value weight = g_.weights(name, {width, 1, 3}, {filter, static_cast<std::size_t>(3 * width)});
+  const Value x = shaped(rows, {width});
   Value sum;
   for (std::size_t tap = 0; tap < 3; ++tap) {
     Value values;
@@ -295,10 +295,10 @@ Value Points::cloud_stencil(const Value& rows, const std::string& name, const fl
     }
     const Value column =
         g_.node("Gather", {weight, g_.number(static_cast<std::int64_t>(tap))}, {{"axis", std::int64_t{2}}});
-    const Value term = g_.node("Mul", {values, reshape(g_, column, {config_.width})});
+    const Value term = g_.node("Mul", {values, reshape(g_, column, {width})});
     sum = sum.empty() ? term : g_.node("Add", {sum, term});
   }
-  return reshape(g_, sum, {-1, config_.width});
+  return reshape(g_, sum, {-1, width});
 }
 
 // Distances of all pairs, [B, N, N]: fine for clouds of thousands of points; liblano searches a tree. TopK finds the K
@@ -360,36 +360,37 @@ void Points::find_neighbours() {
   shares_ = g_.node("Concat", rows, {{"axis", std::int64_t{2}}});
 }
 
-Value Points::neighbour_stencil(const Value& rows, const std::string& name, const float* filter) {
+Value Points::neighbour_stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width) {
   if (near_.empty()) find_neighbours();
   std::int64_t taps = 1;
-  Shape shape{config_.width, 1};
+  Shape shape{width, 1};
   for (std::int64_t a = 0; a < shape_.dims; ++a) {
     taps *= 3;
     shape.push_back(3);
   }
-  const Value weight = g_.weights(name, shape, {filter, static_cast<std::size_t>(taps * config_.width)});
-  const Value by_tap = g_.node("Transpose", {reshape(g_, weight, {config_.width, taps})},
+  const Value weight = g_.weights(name, shape, {filter, static_cast<std::size_t>(taps * width)});
+  const Value by_tap = g_.node("Transpose", {reshape(g_, weight, {width, taps})},
                                {{"perm", std::vector<std::int64_t>{1, 0}}});  // [taps, C]
   const Value read =
-      g_.node("GatherND", {shaped(rows, {config_.width}), near_}, {{"batch_dims", std::int64_t{1}}});  // [B, N, K, C]
-  const Value terms = g_.node("Mul", {g_.node("MatMul", {shares_, read}), by_tap});  // [B, N, taps, C]
+      g_.node("GatherND", {shaped(rows, {width}), near_}, {{"batch_dims", std::int64_t{1}}});  // [B, N, K, C]
+  const Value terms = g_.node("Mul", {g_.node("MatMul", {shares_, read}), by_tap});            // [B, N, taps, C]
   const Value sum = g_.node("ReduceSum", {terms, g_.list({2})}, {{"keepdims", std::int64_t{0}}});
-  return reshape(g_, sum, {-1, config_.width});
+  return reshape(g_, sum, {-1, width});
 }
 
-Value Points::stencil(const Value& rows, const std::string& name, const float* filter) {
-  if (layout_.mesh.empty() && config_.stencil == Stencil::neighbours) return neighbour_stencil(rows, name, filter);
+Value Points::stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width) {
+  if (layout_.mesh.empty() && config_.stencil == Stencil::neighbours)
+    return neighbour_stencil(rows, name, filter, width);
   const bool scaled =
       config_.dwc_spacing == DwcSpacing::physical && config_.order == Order::hilbert && shape_.points > 0;
-  if (layout_.mesh.empty() && scaled) return cloud_stencil(rows, name, filter);
+  if (layout_.mesh.empty() && scaled) return cloud_stencil(rows, name, filter, width);
   const std::vector<std::int64_t> swap{0, 2, 1};
-  const Value columns = g_.node("Transpose", {shaped(rows, {config_.width})}, {{"perm", swap}});  // [B, C, N]
-  std::vector<std::int64_t> image{0, config_.width};
+  const Value columns = g_.node("Transpose", {shaped(rows, {width})}, {{"perm", swap}});  // [B, C, N]
+  std::vector<std::int64_t> image{0, width};
   image.insert(image.end(), layout_.mesh.begin(), layout_.mesh.end());
-  const Value read = conv(layout_.mesh.size() > 1 ? reshape(g_, columns, image) : columns, name, filter);
-  const Value flat = layout_.mesh.size() > 1 ? reshape(g_, read, {0, config_.width, -1}) : read;
-  return reshape(g_, g_.node("Transpose", {flat}, {{"perm", swap}}), {-1, config_.width});
+  const Value read = conv(layout_.mesh.size() > 1 ? reshape(g_, columns, image) : columns, name, filter, width);
+  const Value flat = layout_.mesh.size() > 1 ? reshape(g_, read, {0, width, -1}) : read;
+  return reshape(g_, g_.node("Transpose", {flat}, {{"perm", swap}}), {-1, width});
 }
 
 }  // namespace lano::onnx

@@ -29,17 +29,17 @@ class Points {
   Value pooled(const Value& rows, std::int64_t width);  // [B N, C] -> means over the agents' points, [B, M, C]
   Value at_points(const std::string& name, const float* vector);  // [M as trained] -> [N]
   Value at_agents(const std::string& name, const float* vector);  // [M as trained] -> [M]
-  Value stencil(const Value& rows, const std::string& name,
-                const float* filter);  // [B N, C] -> [B N, C]; filter [C, taps]
+  // [B N, W] -> [B N, W]; filter [W, taps]
+  Value stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width);
 
  private:
   bool pools_on_mesh() const { return pools_on_grid(config_, trained_, layout_.mesh); }
   Value indices();        // 0 .. N-1
   Value pool_of_order();  // [M, N]
-  Value conv(const Value& image, const std::string& name, const float* filter);
-  Value cloud_stencil(const Value& rows, const std::string& name, const float* filter);
+  Value conv(const Value& image, const std::string& name, const float* filter, std::int64_t width);
+  Value cloud_stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width);
   void find_cloud_taps();
-  Value neighbour_stencil(const Value& rows, const std::string& name, const float* filter);
+  Value neighbour_stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width);
   void find_neighbours();
 
   Graph& g_;
