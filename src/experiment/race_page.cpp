@@ -91,7 +91,7 @@ std::vector<std::string> cells_of(const RacePlan& plan, const RaceRow& row) {
     cells.insert(cells.end(), 7, "");
   } else {
     cells.push_back(fmt::format("{:.0f}", row.parameters));
-    cells.push_back(fmt::format("{:.4g}", row.passes));
+    cells.push_back(fmt::format("{:.3g}", row.passes));
     cells.push_back(fmt::format("{:.{}f}", row.seconds, row.seconds < 10 ? 1 : 0));
     cells.push_back(with_deviation(row.validation));
     cells.push_back(row.over_seeds.count > 0 ? percent(row.over_seeds.difference) + " %" : "");

@@ -133,6 +133,19 @@ TEST(PairedOverSamples, FewSamplesAreFlippedInEveryWay) {
   }
 }
 
+// Ways that give the same sum count, though they round to different ones: tenths, counted as whole numbers.
+TEST(PairedOverSamples, EqualSumsAreEqualWhateverTheirRounding) {
+  RandomStream stream(6, Purpose::test);
+  for (int trial = 0; trial < 20; ++trial) {
+    std::vector<double> tenths, whole;
+    for (int i = 0; i < 9; ++i) {
+      whole.push_back(static_cast<double>(stream.below(9)) - 3);
+      tenths.push_back(whole.back() / 10);
+    }
+    EXPECT_EQ(of_differences(tenths).probability, brute_force(whole)) << trial;
+  }
+}
+
 TEST(PairedOverSamples, ManySamplesAreFlippedAtRandom) {
   std::vector<double> differences;
   RandomStream stream(4, Purpose::test);
