@@ -71,7 +71,7 @@ TEST(RaceRecipe, SaysWhatIsWrongWithIt) {
 void write_program(const fs::path& path) {
   std::ofstream(path) << R"sh(#!/bin/bash
 while [ $# -gt 0 ]; do
-  case $1 in --config) config=$2;; --run) run=$2;; --result) result=$2;; --measure) measure=$2;; --validation) seen=1;; esac
+  case $1 in --run) run=$2;; --result) result=$2;; --measure) measure=$2;; --validation) seen=1;; esac
   shift
 done
 name=$(basename "$(dirname "$run")")
