@@ -26,8 +26,9 @@ void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_import(CLI::App& app);
 void add_info(CLI::App& app);
-void add_pair(CLI::App& app, const Program& program);  // hidden: a child process of the table
+void add_pair(CLI::App& app, const Program& program);  // hidden: a child process of a table or a race
 void add_predict(CLI::App& app, const Program& program);
+void add_race(CLI::App& experiment, const Program& program);  // a subcommand of `lano experiment`
 void add_report(CLI::App& app);
 void add_runs(CLI::App& app);
 void add_table(CLI::App& experiment, const Program& program);  // a subcommand of `lano experiment`

@@ -51,9 +51,10 @@ void add_ablation(CLI::App& experiment, const Program& program) {
 }  // namespace
 
 void add_experiment(CLI::App& app, const Program& program) {
-  CLI::App* command = app.add_subcommand("experiment", "tables over many trainings: ablation, table");
+  CLI::App* command = app.add_subcommand("experiment", "tables over many trainings: ablation, race, table");
   command->require_subcommand(1);
   add_ablation(*command, program);
+  add_race(*command, program);
   add_table(*command, program);
 }
 

@@ -136,25 +136,28 @@ void add_pair(CLI::App& app, const Program& program) {
   struct Words {
     std::string config, run, result;
     std::vector<std::string> overrides;
-    double measure = 0;
+    PairWork work;
+    bool validation = false;
     int threads = 0;
   };
   auto o = std::make_shared<Words>();
-  CLI::App* command = app.add_subcommand("pair", "one training of a table, in a process of its own");
+  CLI::App* command = app.add_subcommand("pair", "one training of a table or a race, in a process of its own");
   command->group("");
   command->add_option("--config", o->config)->required();
   command->add_option("--run", o->run)->required();
   command->add_option("--result", o->result)->required();
   command->add_option("--set", o->overrides)->take_all();
-  command->add_option("--measure", o->measure);
+  command->add_option("--measure", o->work.measure);
+  command->add_flag("--validation", o->validation);
   command->add_option("--threads", o->threads);
   command->callback([o, program] {
     const TrainConfig config = read_recipe_files({o->config}, o->overrides);
+    o->work.test = !o->validation;
     program.need_torch(needs_torch(config));
     program.use_threads(o->threads);
     keep_freed_memory();
     const InterruptGuard guard;
-    const int code = run_pair_child(config, o->run, o->result, o->measure, console());
+    const int code = run_pair_child(config, o->run, o->result, o->work, console());
     std::fflush(stdout);
     if (code != 0) std::_Exit(code);
   });

@@ -26,7 +26,8 @@ enum class Purpose : std::uint32_t {
   augment = 11,
   subset = 12,
   agents = 13,
-  tune = 20
+  tune = 20,
+  race = 21
 };
 
 // One Philox4x32-10 block, exposed for the known-answer test.

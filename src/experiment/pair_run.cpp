@@ -14,6 +14,10 @@
 #include "core/interrupt.h"
 #include "core/resident_memory.h"
 #include "data/dataset.h"
+#include "data/sample_feed.h"
+#include "evaluate/loaded_model.h"
+#include "run/run_folder.h"
+#include "run/run_record.h"
 #include "train/recipe_check.h"
 #include "train/trainer.h"
 
@@ -29,6 +33,13 @@ struct WarmedUp {};  // ends a warm-up that knows enough
 
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// The model file as a user has it, by the code that judges every model.
+void judge_on_validation(const TrainConfig& config, const fs::path& run) {
+  const DatasetReader reader(config.data);
+  const LoadedModel model = load_model(model_file(run));
+  write_validation(run, judge_in_pieces(*model.predictor, reader, reader.indices(Split::validation), kPieceBytes));
 }
 
 }  // namespace
@@ -93,12 +104,16 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   return pace;
 }
 
+double epoch_seconds(const TrainConfig& config, const Pace& pace) {
+  const std::int64_t samples_a_step = config.batch * config.accumulate;
+  const std::int64_t steps = (pace.items + samples_a_step - 1) / samples_a_step;
+  return static_cast<double>(steps) * pace.step_seconds + pace.validation_seconds;
+}
+
 TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds) {
   constexpr std::int64_t kManyEpochs = 10;  // beyond these the last whole one is waste enough to fill the budget
   const std::int64_t samples_a_step = config.batch * config.accumulate;
-  const std::int64_t steps = (pace.items + samples_a_step - 1) / samples_a_step;
-  const double budget = 0.95 * seconds,
-               epoch = static_cast<double>(steps) * pace.step_seconds + pace.validation_seconds;
+  const double budget = 0.95 * seconds, epoch = epoch_seconds(config, pace);
   config.epoch_samples = 0;
   config.epochs = static_cast<std::int64_t>(std::clamp(budget / std::max(epoch, 1e-9), 0.0, 1e6));
   if (config.epochs >= kManyEpochs) return config;
@@ -111,13 +126,13 @@ TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds) 
   return config;
 }
 
-int run_pair_child(const TrainConfig& config, const fs::path& run, const fs::path& result, double measure,
+int run_pair_child(const TrainConfig& config, const fs::path& run, const fs::path& result, const PairWork& work,
                    Listener& listener) {
   nlohmann::json out;
   int code = 1;
   try {
-    if (measure > 0) {
-      const Pace pace = measure_pace(config, run, measure);
+    if (work.measure > 0) {
+      const Pace pace = measure_pace(config, run, work.measure);
       out = {{"state", "measured"},
              {"step_seconds", pace.step_seconds},
              {"validation_seconds", pace.validation_seconds},
@@ -125,8 +140,11 @@ int run_pair_child(const TrainConfig& config, const fs::path& run, const fs::pat
     } else {
       TrainOptions options;
       options.resume = true;
+      options.test = work.test;
       options.listener = &listener;
-      out["state"] = train(config, run, options).finished ? "finished" : "stopped";
+      const bool finished = train(config, run, options).finished;
+      if (finished && !work.test) judge_on_validation(config, run);
+      out["state"] = finished ? "finished" : "stopped";
     }
     code = interrupted() ? 130 : 0;
   } catch (const DivergedError& error) {

@@ -1,5 +1,6 @@
 // One training of a comparison, in a process of its own: how fast it goes, how many epochs a budget of minutes buys,
-// the run itself. What came of it is left in a small JSON file for the process that compares (experiment/table.h).
+// the run itself. What came of it is left in a small JSON file for the process that compares
+// (experiment/recipe_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,22 @@ Pace pace_of(const StepTimes& times, double validation_steps);
 // Trains for about `seconds`, at least a few steps, into the folder `scratch`, which is removed afterwards.
 Pace measure_pace(const TrainConfig& config, const std::filesystem::path& scratch, double seconds);
 
+// Of a whole epoch and one look at the validation split.
+double epoch_seconds(const TrainConfig& config, const Pace& pace);
+
 // The same recipe with train.epochs, and where they are few train.epoch_samples, such that its schedule ends within
 // `seconds` at this pace, validation included, with a twentieth to spare. At least one step.
 TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds);
 
-// Work of the child process: measures the pace (for `measure` seconds, where above 0) or trains, resuming what is
-// there, and writes `result`:
+struct PairWork {
+  double measure = 0;  // seconds of a warm-up that measures the pace; 0: train
+  bool test = true;    // false: the test split is not read, and the model file is judged on every validation sample
+};
+
+// Work of the child process: measures the pace or trains, resuming what is there, and writes `result`:
 // {"state": "measured", ...} or "finished", "stopped", "diverged", "refused", "failed", with a "sentence" and
 // "peak_bytes". Returns the exit code.
 int run_pair_child(const TrainConfig& config, const std::filesystem::path& run, const std::filesystem::path& result,
-                   double measure, Listener& listener = quiet());
+                   const PairWork& work, Listener& listener = quiet());
 
 }  // namespace lano

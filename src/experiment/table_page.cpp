@@ -65,15 +65,12 @@ ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
   cell.asked = std::max(static_cast<std::int64_t>(pair.seeds.size()), planned ? plan.seeds : 0);
   std::vector<double> errors;
   double seconds = 0;
-  for (const PairSeed& s : pair.seeds) {
+  for (const SeedOutcome& s : pair.seeds) {
     if (s.state != "finished") continue;
     if (std::isfinite(s.test_l2)) errors.push_back(s.test_l2);
     cell.parameters = s.parameters;
     cell.peak_bytes = std::max(cell.peak_bytes, s.peak_bytes);
-    const double share = pair.epoch_samples > 0 && pair.items > 0
-                             ? static_cast<double>(pair.epoch_samples) / static_cast<double>(pair.items)
-                             : 1;
-    cell.epochs = static_cast<double>(s.epochs) * std::min(1.0, share);
+    cell.epochs = pair.passes(s);
     seconds += s.training_seconds;
   }
   cell.seeds = static_cast<std::int64_t>(errors.size());
@@ -151,8 +148,8 @@ std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<
   const auto run_of = [&](const std::string& benchmark, const std::string& model) -> fs::path {
     for (const Pair& pair : pairs) {
       if (pair.benchmark != benchmark || pair.model != model) continue;
-      for (const PairSeed& s : pair.seeds) {
-        if (s.state == "finished") return pair_folder(folder, benchmark, model) / fmt::format("seed-{}", s.seed);
+      for (const SeedOutcome& s : pair.seeds) {
+        if (s.state == "finished") return seed_folder(pair_folder(folder, benchmark, model), s.seed);
       }
     }
     return {};

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kWhat = "the evaluation of a finished run";
+constexpr const char* kValidation = "errors of validation samples";
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(); }
 
@@ -82,6 +83,25 @@ RunRecord read_run_record(const std::filesystem::path& run) {
     return record_from(parse_json(read_own_file(path), doing, kWhat), doing);
   } catch (const json::exception& error) {
     fail(doing, kWhat, json_reason(error), "remove the file and resume the run");
+  }
+}
+
+std::filesystem::path validation_file(const std::filesystem::path& run) { return run / "validation.json"; }
+
+void write_validation(const std::filesystem::path& run, const Evaluation& validation) {
+  write_file_atomically(validation_file(run), to_json(validation).dump(1) + "\n");
+}
+
+Evaluation read_validation(const std::filesystem::path& run) {
+  const auto path = validation_file(run);
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  const char* const advice = "remove the file and give the same command again";
+  try {
+    Evaluation validation = evaluation_from_json(parse_json(read_own_file(path), doing, kValidation), doing);
+    if (!validation.relative_l2.known()) fail(doing, kValidation, "none", advice);
+    return validation;
+  } catch (const json::exception& error) {
+    fail(doing, kValidation, json_reason(error), advice);
   }
 }
 

@@ -1,5 +1,5 @@
-// What a finished run came to: its evaluation.json, which training writes last. This is the file's one writer and one
-// reader.
+// What a finished run came to: its evaluation.json, which training writes last, and where a comparison asked for it
+// validation.json, the errors of every validation sample. This is the files' one writer and one reader.
 #pragma once
 
 #include <cmath>
@@ -36,5 +36,10 @@ ShownSamples read_shown_of_run(const std::filesystem::path& run);
 void write_run_record(const std::filesystem::path& run, const RunRecord& record);
 // Fails with a sentence where there is none or it is damaged. Files of older versions read alike.
 RunRecord read_run_record(const std::filesystem::path& run);
+
+// The model file's errors on the validation split, sample by sample.
+std::filesystem::path validation_file(const std::filesystem::path& run);
+void write_validation(const std::filesystem::path& run, const Evaluation& validation);
+Evaluation read_validation(const std::filesystem::path& run);  // fails with a sentence where it is damaged or missing
 
 }  // namespace lano

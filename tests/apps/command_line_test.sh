@@ -24,7 +24,7 @@ expect() {
 
 expect 0 '^lano [0-9]+\.[0-9]+\.[0-9]+$' "$lano" --version
 expect 0 'generate.*' "$lano" --help
-for word in eval experiment\ ablation export generate import info predict report runs train tune; do
+for word in eval experiment\ ablation experiment\ race export generate import info predict report runs train tune; do
   expect 0 'Example: lano' "$lano" $word --help
 done
 expect 2 'subcommand is required' "$lano"
@@ -254,6 +254,40 @@ expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widh
 expect 2 'vary' "$lano" tune --data d.h5 --out t
 [ -e t ] && complain "a refused search left a folder"
 expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
+# A race: stopped by Ctrl-C and by a kill, the same command ends with the table of one never stopped; the test split
+# is not judged; finished runs are kept, those of another recipe refused.
+race=(experiment race --data d.h5 $tiny --set train.epochs=20 --seeds 3 --threads 1 --recipe base
+  --recipe "wide: model.width=32 model.heads=4")
+expect 0 'wide +\| [0-9]+ +\| 20 .*seeds. spread' "$lano" "${race[@]}" --out race1
+"$lano" "${race[@]}" --out race2 >race2.txt 2>&1 & job=$!
+for _ in $(seq 1000); do [ -e race2/base/seed-0/metrics.csv ] && break; sleep 0.01; done
+kill -INT $job; wait $job
+[ $? = 130 ] || complain "an interrupted race does not exit with 130"
+grep -q 'stopped; the same command goes on' race2.txt || complain "no hint after Ctrl-C: $(tail -n 3 race2.txt)"
+"$lano" "${race[@]}" --out race2 >/dev/null 2>&1 & job=$!
+for _ in $(seq 1000); do [ -e race2/wide/seed-0/metrics.csv ] && break; sleep 0.01; done
+kill -9 $job 2>/dev/null; wait $job 2>/dev/null
+for _ in $(seq 100); do flock -n race2/wide/seed-0/lock true 2>/dev/null && break; sleep 0.1; done
+expect 0 'seeds. spread' "$lano" "${race[@]}" --out race2
+for folder in race1 race2; do cut -d, -f1-4,6- $folder/race.csv >$folder.csv; done  # all but the seconds
+cmp race1.csv race2.csv || complain "a stopped race ends with another table"
+grep -l '"test"' race1/*/seed-*/evaluation.json && complain "a race has judged the test split"
+race=(experiment race --data d.h5 $tiny --set train.epochs=20 --seeds 3 --threads 1 --out race1 --recipe base)
+before=$(sha256sum race1/*/seed-*/model.safetensors)
+expect 0 'wide, seed 2: finished before, kept' "$lano" "${race[@]}" --recipe 'wide: model.width=32 model.heads=4'
+[ "$before" = "$(sha256sum race1/*/seed-*/model.safetensors)" ] || complain "a finished race was trained again"
+expect 2 "racing 'wide': expected the recipe in" "$lano" "${race[@]}" --recipe 'wide: model.width=48'
+expect 0 '0 of 3 seeds: diverged' "$lano" "${race[@]}" --recipe 'wide: model.width=32 model.heads=4' \
+  --recipe 'wild: schedule.learning_rate=1e30 train.clip=0'
+expect 1 'expected the reference and another recipe to end' \
+  bash -c '"$@" >/dev/null' - "$lano" "${race[@]}" --recipe 'wild: schedule.learning_rate=1e30 train.clip=0'
+race=(experiment race --data d.h5 $tiny --out t --recipe base)
+expect 2 'at least two recipes' "$lano" "${race[@]}"
+expect 2 "two called 'base'" "$lano" "${race[@]}" --recipe base
+expect 2 "recipe 'w': .*did you mean 'model.width'" "$lano" "${race[@]}" --recipe 'w: model.widht=8'
+expect 2 'put a name and a colon before' "$lano" "${race[@]}" --recipe model.width=8
+expect 1 'nothing at that path' "$lano" "${race[@]}" --recipe none.toml
+[ -e t ] && complain "a refused race left a folder"
 
 if [ "$torch" != ON ]; then
   # What needs LibTorch says so, and how to get it; nothing is left behind.
@@ -263,6 +297,7 @@ if [ "$torch" != ON ]; then
   expect 1 'needs LibTorch' "$lano" bench step
   expect 1 'needs LibTorch' "$lano" eval run/model.safetensors --data d.h5 --engine composite
   expect 1 'needs LibTorch' "$lano" experiment table --models lano,fno --out t
+  expect 1 'needs LibTorch' "$lano" experiment race --data d.h5 $tiny --recipe base --recipe 't: model.name=fno' --out t
   [ -e t ] && complain "a refused training left a folder"
 else
   expect 0 'relative L2 +mean' "$lano" eval run/model.safetensors --data d.h5 --engine composite
@@ -332,6 +367,8 @@ else
   expect 2 "did you mean 'transolver'" "$lano" experiment table --models transolvr --out t3
   expect 2 "did you mean 'darcy'" "$lano" experiment table --benchmarks dracy --out t3
   [ -e t3 ] && complain "a refused table left a folder"
+  expect 0 'transolver +\| [0-9]+ .*2 seeds: too few to tell' "$lano" experiment race --data d.h5 $tiny --seeds 2 \
+    --threads 1 --out torchrace --recipe base --recipe 'transolver: model.name=transolver model.slices=4'
   # Cost against N: two sizes, a plot, one JSON object in the last line.
   last=$("$lano" bench cost --models lano,transolver --max-points 4096 --layers 1 --width 16 --heads 2 --budget 1 \
     --threads 1 --out cost --json 2>/dev/null | tail -n 1)

@@ -54,7 +54,7 @@ TEST(Budget, TimeAnEpochHasOneLookAtTheValidationSplit) {
   Pair pair;
   pair.items = 40, pair.epoch_samples = 10, pair.epochs = 5;
   pair.step_seconds = 0.5, pair.validation_seconds = 1;
-  PairSeed seed;
+  SeedOutcome seed;
   seed.state = "finished", seed.epochs = 5, seed.training_seconds = 5 * (2 + 1);  // 2 s of steps, 1 s of validation
   pair.seeds = {seed};
   EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 4 * 2 + 1);

@@ -240,7 +240,7 @@ TEST(PairRun, AForwardPassThatIsNotFiniteIsADivergence) {
   config.model = "ono";
   config.schedule.kind = ScheduleKind::constant;
   config.schedule.learning_rate = 1e30;
-  run_pair_child(config, scratch / "run", scratch / "result.json", 0);
+  run_pair_child(config, scratch / "run", scratch / "result.json", {});
   const auto result = nlohmann::json::parse(read_file(scratch / "result.json", "reading"));
   EXPECT_EQ(result.at("state"), "diverged") << result.dump();
   EXPECT_NE(result.at("sentence").get<std::string>().find("features of an ONO"), std::string::npos) << result.dump();
