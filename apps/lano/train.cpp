@@ -9,7 +9,10 @@
 #include "core/duration.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "experiment/own_recipe.h"
+#include "experiment/pair_run.h"
 #include "experiment/seeds.h"
+#include "model_spec/architecture.h"
 #include "run/run_folder.h"
 #include "run_options.h"
 #include "train/trainable.h"
@@ -25,6 +28,7 @@ struct TrainArguments {
   bool resume = false, keys = false;
   std::int64_t stop_after = 0, seeds = 0;
   int threads = 0;
+  double minutes = 0;
   std::string device = "cpu";
 };
 
@@ -61,6 +65,32 @@ void train_seeds(const TrainArguments& o, const TrainConfig& config) {
   leave_if_interrupted();
 }
 
+// Where the minutes are counted: beside the run, gone before it begins.
+std::filesystem::path timing_folder(const TrainArguments& o) {
+  std::filesystem::path folder = folder_of(o).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return folder.string() + ".timing";
+}
+
+// No recipe was named: one is chosen for the dataset. A recipe and minutes: its epochs are made to fit.
+TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said) {
+  if (o.resume) {
+    if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
+    return said;
+  }
+  if (o.config.empty() && is_lano(said.model)) {
+    const OwnRecipe own = own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o));
+    for (const std::string& line : own.because) fmt::print(stderr, "{}\n", line);
+    return own.config;
+  }
+  if (o.minutes <= 0) return said;
+  const Pace pace = measure_pace(said, timing_folder(o), std::clamp(o.minutes, 0.3, 3.0));
+  const TrainConfig fitted = fit_to_budget(said, pace, 60 * o.minutes);
+  fmt::print(stderr, "{} epochs at {:.1f} ms per step fit into {}\n", fitted.epochs, 1e3 * pace.step_seconds,
+             duration_text(60 * o.minutes));
+  return fitted;
+}
+
 void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
@@ -80,13 +110,14 @@ void run_train(const TrainArguments& o, const Program& program) {
   program.use_threads(o.threads);
   keep_freed_memory();
   const InterruptGuard guard;
-  if (group) return train_seeds(o, config);
   const bool holds_group = is_seed_group(folder);
-  if (holds_group || (!o.resume && std::filesystem::exists(config_file(folder)))) {
+  if (!group && (holds_group || (!o.resume && std::filesystem::exists(config_file(folder))))) {
     fail(fmt::format("training into '{}'", folder.string()), "a new folder",
          fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
          "choose another --out, or go on with it by --resume");
   }
+  config = chosen_recipe(o, config);
+  if (group) return train_seeds(o, config);
   TrainOptions options;
   options.resume = o.resume;
   options.stop_after = o.stop_after;
@@ -114,6 +145,11 @@ void add_train(CLI::App& app, const Program& program) {
                    "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")
       ->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
+  command
+      ->add_option(
+          "--minutes", o->minutes,
+          "how long the training may take; without --config sizes and epochs are chosen for it (10 by default)")
+      ->check(CLI::Range(0.01, 1e6));
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   CLI::Option* resume =
@@ -127,7 +163,8 @@ void add_train(CLI::App& app, const Program& program) {
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   add_device_option(command, o->device);
   command->footer(
-      "Example: lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
+      "Example: lano train --data mine.h5 --minutes 5 --out runs/mine\n"
+      "         lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
       "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data "
       "darcy.h5 --out runs/transolver");
   command->callback([o, resume, program] {

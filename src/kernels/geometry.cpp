@@ -86,6 +86,20 @@ AxisTable stencil_table(const StencilAxis& axis) {
   return table;
 }
 
+void write_table(Geometry& g) {
+  std::int64_t taps = 1;
+  for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) taps *= 3;
+  g.table = TapTable(taps);
+  std::vector<TapTable::Read> reads;
+  for (std::int64_t point = 0; point < g.points; ++point) {
+    reads.clear();
+    for_stencil(g, point, [&](std::int64_t row, std::int64_t tap, float weight) {
+      reads.push_back({tap, {static_cast<std::int32_t>(row), weight}});
+    });
+    g.table.add_point(reads);
+  }
+}
+
 }  // namespace
 
 AxisInterpolation::Between AxisInterpolation::at(double i) const {
@@ -161,16 +175,12 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
       whole = whole && axis.reach >= 1 && std::abs(axis.reach - std::round(axis.reach)) < 1e-3;
     for (std::size_t a = 0; a < g.stencil_shape.size(); ++a) {
       const StencilAxis& axis = g.stencil.emplace_back(StencilAxis{axes[a], g.stencil_shape[a], whole});
-      std::size_t most = axis.at(0).entries.size();
-      if (training || g.stencil_shape.size() > 1) {
-        AxisTable taps = stencil_table(axis);
-        if (training) g.taps_back.push_back(inverted(taps, axis.points));
-        for (std::int64_t i = 0; training && i < axis.points; ++i)
-          most = std::max(most, g.taps_back.back().of(i).size());
-        if (g.stencil_shape.size() > 1) g.taps.push_back(std::move(taps));
-      }
-      g.most_taps *= static_cast<std::int64_t>(most);
+      if (g.stencil_shape.size() > 1) g.taps.push_back(stencil_table(axis));
+      g.most_taps *= static_cast<std::int64_t>(axis.at(0).entries.size());
     }
+    constexpr std::int64_t kWorthATable = 1 << 17;  // points: beyond them prediction computes what it reads
+    if (training || points <= kWorthATable) write_table(g);
+    if (training) g.table_back = g.table.transposed(points);
   }
   return g;
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/tap_table.h"
 #include "model_spec/lano_layout.h"
 
 namespace lano::kernels {
@@ -70,8 +71,8 @@ struct Geometry {
   Shape stencil_shape;                       // points of each axis of the stencil; empty without stencil
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes
-  std::vector<AxisTable> taps_back;          // for a point read: the output points, same tap and weight; training only
-  std::int64_t most_taps = 1;                // entries of a point at most, in either direction
+  std::int64_t most_taps = 1;                // entries of a point at most
+  TapTable table, table_back;  // the same written out, where that is worth its memory; back: training only
 };
 
 // used: the patches asked for at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
@@ -79,6 +80,32 @@ struct Geometry {
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
                        const std::vector<AxisLayout>& axes, bool training = true);
+
+// see(row, tap, weight) for what the stencil of a mesh or an order reads at a point; taps in row-major order.
+template <class See>
+void for_stencil(const Geometry& g, std::int64_t point, See&& see) {
+  const Shape& shape = g.stencil_shape;
+  if (shape.size() == 1) {
+    const auto taps = g.stencil[0].at(static_cast<double>(point));
+    for (const auto& x : taps.all()) see(x.other, x.tap, x.weight);
+  } else if (shape.size() == 2) {
+    const std::int64_t i = point / shape[1], j = point - i * shape[1];
+    const auto inner = g.taps[1].of(j);
+    for (const auto& x : g.taps[0].of(i)) {
+      for (const auto& y : inner) see(x.other * shape[1] + y.other, x.tap * 3 + y.tap, x.weight * y.weight);
+    }
+  } else if (shape.size() == 3) {
+    const std::int64_t i = point / (shape[1] * shape[2]), j = point / shape[2] % shape[1], k = point % shape[2];
+    for (const auto& x : g.taps[0].of(i)) {
+      for (const auto& y : g.taps[1].of(j)) {
+        for (const auto& z : g.taps[2].of(k)) {
+          see((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap,
+              x.weight * y.weight * z.weight);
+        }
+      }
+    }
+  }
+}
 
 // vector [product of extents] read multilinearly at the indices first .. first + count - 1 of the axes' product; `row`
 // is room for the extent of the last axis.

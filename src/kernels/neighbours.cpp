@@ -83,32 +83,27 @@ Neighbours::Neighbours(std::span<const float> coordinates, std::int64_t dims, st
   std::vector<std::vector<Entry>> lists(static_cast<std::size_t>(points_));
   parallel_for((points_ + kBlock - 1) / kBlock, [&](std::int64_t block, int) {
     for (std::int64_t i = block * kBlock; i < std::min(points_, (block + 1) * kBlock); ++i) {
-      lists[static_cast<std::size_t>(i)] = entries_at(
-          std::span(coordinates_).subspan(static_cast<std::size_t>(i * dims_), static_cast<std::size_t>(dims_)), i);
+      lists[static_cast<std::size_t>(i)] = of(i);
     }
   });
-  first_.reserve(lists.size() + 1);
+  table_ = TapTable(power(3, dims_));
+  std::vector<TapTable::Read> reads;
   for (const std::vector<Entry>& list : lists) {
-    entries_.insert(entries_.end(), list.begin(), list.end());
-    first_.push_back(static_cast<std::int64_t>(entries_.size()));
-    most_ = std::max(most_, static_cast<std::int64_t>(list.size()));
-  }
-  most_ = std::max(most_, std::min(count_, points_));  // of new points, too
-  if (!training) return;
-  back_first_.assign(lists.size() + 1, 0);
-  for (const Entry& entry : entries_) ++back_first_[static_cast<std::size_t>(entry.other) + 1];
-  for (std::size_t j = 0; j < lists.size(); ++j) {
-    most_ = std::max(most_, back_first_[j + 1]);
-    back_first_[j + 1] += back_first_[j];
-  }
-  back_.resize(entries_.size());
-  std::vector<std::int64_t> next(back_first_.begin(), back_first_.end() - 1);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    for (std::int64_t e = first_[i]; e < first_[i + 1]; ++e) {
-      const auto read = static_cast<std::size_t>(entries_[static_cast<std::size_t>(e)].other);
-      back_[static_cast<std::size_t>(next[read]++)] = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(e)};
+    reads.clear();
+    for (const Entry& entry : list) {
+      for_taps(entry, dims_, [&](std::int64_t tap, double weight) {
+        reads.push_back({tap, {entry.other, static_cast<float>(weight)}});
+      });
     }
+    table_.add_point(reads);
   }
+  most_ = std::min(count_, points_);
+  if (training) table_back_ = table_.transposed(points_);
+}
+
+std::vector<Neighbours::Entry> Neighbours::of(std::int64_t point) const {
+  const auto dims = static_cast<std::size_t>(dims_);
+  return entries_at(std::span(coordinates_).subspan(static_cast<std::size_t>(point) * dims, dims), point);
 }
 
 bool Neighbours::is_of(std::span<const float> coordinates) const {
@@ -116,8 +111,9 @@ bool Neighbours::is_of(std::span<const float> coordinates) const {
 }
 
 std::size_t Neighbours::bytes() const {
-  return entries_.size() * sizeof(Entry) + back_.size() * sizeof(Back) + coordinates_.size() * sizeof(float) +
-         (first_.size() + back_first_.size()) * sizeof(std::int64_t) + static_cast<std::size_t>(points_) * 16;
+  constexpr std::size_t kTree = 16;  // of a point, about
+  return table_.bytes() + table_back_.bytes() + coordinates_.size() * sizeof(float) +
+         kTree * static_cast<std::size_t>(points_);
 }
 
 }  // namespace lano::kernels

@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/tap_table.h"
+
 namespace lano::kernels {
 
 class Neighbours {
@@ -25,29 +27,19 @@ class Neighbours {
     float weight = 0;
     std::array<float, 3> place{};  // on the taps, -1 to 1 along each axis
   };
-  struct Back {  // a point that is read: by whom, and its entry there
-    std::int32_t reader = 0, entry = 0;
-  };
 
-  // coordinates [N, dims]; trained: N0, or 0 for N; training: with the list of readers of each point.
+  // coordinates [N, dims]; trained: N0, or 0 for N; training: with the table of the backward pass.
   Neighbours(std::span<const float> coordinates, std::int64_t dims, std::int64_t trained, bool training);
   ~Neighbours();
 
   std::int64_t points() const { return points_; }
   std::int64_t dims() const { return dims_; }
-  std::int64_t most() const { return most_; }  // entries of a point, in either direction
+  std::int64_t most() const { return most_; }  // points read at most, by these or others
+  const TapTable& table() const { return table_; }
+  const TapTable& table_back() const { return table_back_; }
 
-  std::span<const Entry> of(std::int64_t point) const {
-    const auto at = static_cast<std::size_t>(point);
-    return {entries_.data() + first_[at], static_cast<std::size_t>(first_[at + 1] - first_[at])};
-  }
-  std::span<const Back> readers_of(std::int64_t point) const {
-    const auto at = static_cast<std::size_t>(point);
-    return {back_.data() + back_first_[at], static_cast<std::size_t>(back_first_[at + 1] - back_first_[at])};
-  }
-  const Entry& entry(std::int32_t index) const { return entries_[static_cast<std::size_t>(index)]; }
-
-  // What a point that need not be one of these would read.
+  // What a point reads, by rising index; and what one that need not be one of these would read.
+  std::vector<Entry> of(std::int64_t point) const;
   std::vector<Entry> at(std::span<const float> point) const { return entries_at(point, -1); }
 
   std::size_t bytes() const;
@@ -59,9 +51,7 @@ class Neighbours {
   std::int64_t points_, dims_, count_, most_ = 0;  // count: K
   std::vector<float> coordinates_;
   std::unique_ptr<Tree> tree_;
-  std::vector<std::int64_t> first_{0}, back_first_{0};
-  std::vector<Entry> entries_;
-  std::vector<Back> back_;
+  TapTable table_, table_back_;
 };
 
 // see(tap, weight) for the taps that share an entry's weight, 3^dims in row-major order.

@@ -291,7 +291,8 @@ class Forward {
         const StencilRows rows{values, w_.row, b.filter, w_.cp};
         scatter_tile(
             p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile_of(l, unit, sample, t, s),
-            [&](Index r) { return stencil_entries(sample, rows, false, t.first + r, s); }, s);
+            [&](float* out, Index stride) { add_stencil(k_, sample, rows, false, t.first, t.rows, out, stride, s); },
+            s);
       });
     });
   }
@@ -304,7 +305,8 @@ class Forward {
       for_tiles(unit, sample, [&](const Tile& t) {
         feed_tile(
             p_, b, tile_of(l, unit, sample, t, s),
-            [&](Index r) { return stencil_entries(sample, rows, false, t.first + r, s); }, s);
+            [&](float* out, Index stride) { add_stencil(k_, sample, rows, false, t.first, t.rows, out, stride, s); },
+            s);
       });
     });
   }

@@ -242,17 +242,12 @@ class Backward {
   void feed_stencil(std::size_t l, const Sample& sample, const Tile& t, float* sums, Scratch& s) {
     const PackedBlock& b = p_.blocks[l];
     const StencilRows slopes{dh_.data() + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
-    const StencilRows values{tape_.blocks[l].u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp,
-                             sums + slots_.ffn_filter};
-    for (Index r = 0; r < t.rows; ++r) {
-      const float* const dh = dh_.data() + (t.point + r) * w_.wide;
-      float* const du = s.wide1 + r * w_.wide;
-      std::memcpy(du, dh, static_cast<std::size_t>(w_.rp) * sizeof(float));
-      Index count = stencil_entries(sample, slopes, true, t.first + r, s);
-      k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.rp, du);
-      count = stencil_entries(sample, values, false, t.first + r, s);
-      k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.rp, dh);
-    }
+    const StencilRows values{tape_.blocks[l].u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
+    const float* const dh = dh_.data() + t.point * w_.wide;
+    for (Index r = 0; r < t.rows; ++r)
+      std::memcpy(s.wide1 + r * w_.wide, dh + r * w_.wide, static_cast<std::size_t>(w_.rp) * sizeof(float));
+    add_stencil(k_, sample, slopes, true, t.first, t.rows, s.wide1, w_.wide, s);
+    add_stencil_gradient(k_, sample, values, t.first, t.rows, dh, w_.wide, sums + slots_.ffn_filter);
   }
 
   void scatter(std::size_t l) {
@@ -370,14 +365,10 @@ class Backward {
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
           const StencilRows slopes{dz_.data() + sample.first * w_.row, w_.row, b.filter, w_.cp};
-          const StencilRows values{state.v + sample.first * w_.row, w_.row, b.filter, w_.cp, sums + slots_.filter};
-          for (Index r = 0; r < t.rows; ++r) {
-            Index count = stencil_entries(sample, slopes, true, t.first + r, s);
-            k_.stencil(count, s.sources.data(), s.filters.data(), s.weights.data(), w_.cp, dv + r * w_.row);
-            count = stencil_entries(sample, values, false, t.first + r, s);
-            k_.stencil_backward(count, s.sources.data(), s.dfilters.data(), s.weights.data(), w_.cp,
-                                dz_.data() + (t.point + r) * w_.row);
-          }
+          const StencilRows values{state.v + sample.first * w_.row, w_.row, b.filter, w_.cp};
+          add_stencil(k_, sample, slopes, true, t.first, t.rows, dv, w_.row, s);
+          add_stencil_gradient(k_, sample, values, t.first, t.rows, dz_.data() + t.point * w_.row, w_.row,
+                               sums + slots_.filter);
         }
         const BiasRows rows = bias_rows(p_, b, geometry, t, s);
         std::fill_n(s.drow, kTile, 0.0f);

@@ -83,18 +83,17 @@ struct Tape {
 
 // Tiles of one thread.
 struct Scratch {
-  float *x, *y, *z;              // [kTile, row]
-  float* t;                      // [kTile, row] backward, [row] forward
-  float *wide1, *wide2, *wide3;  // [kTile, wide]; wide3 backward only
-  float *logits, *dlogits;       // [kAttentionRows, Mp]; dlogits backward only
-  float *row1, *row2, *drow;     // [kTile]
-  float* line;                   // [trained agents]
-  float *inverse, *maxima;       // [kTile]
-  float* input;                  // [kTile, Ip]
-  float* mask;                   // [Cp] of one point
-  float *f, *stats;              // [kTile, row] and [kTile, 4]: points decoded against a memory
-  std::vector<const float*> sources, filters;
-  std::vector<float*> dfilters;
+  float *x, *y, *z;                            // [kTile, row]
+  float* t;                                    // [kTile, row] backward, [row] forward
+  float *wide1, *wide2, *wide3;                // [kTile, wide]; wide3 backward only
+  float *logits, *dlogits;                     // [kAttentionRows, Mp]; dlogits backward only
+  float *row1, *row2, *drow;                   // [kTile]
+  float* line;                                 // [trained agents]
+  float *inverse, *maxima;                     // [kTile]
+  float* input;                                // [kTile, Ip]
+  float* mask;                                 // [Cp] of one point
+  float *f, *stats;                            // [kTile, row] and [kTile, 4]: points decoded against a memory
+  std::vector<const float*> sources, filters;  // of a stencil without a table
   std::vector<float> weights;
 };
 
@@ -145,33 +144,36 @@ struct ScatterTile {
   std::int64_t sample = 0, block = 0, first = 0;  // whose mask it is; first: point within the sample
 };
 
-// stencil(r): lists the entries of row r into scratch and returns their number; not asked where the block has no
-// filter.
+// stencil(out, stride): adds the stencil at the tile's points; not asked where the block has no filter.
+using AddStencil = std::function<void(float* out, std::int64_t stride)>;
 void scatter_tile(const PackedWeights& p, const PackedBlock& block, const BlockState& state, const AgentState& agents,
-                  std::int64_t m, ScatterTile tile, const std::function<std::int64_t(std::int64_t r)>& stencil,
-                  Scratch& s);
+                  std::int64_t m, ScatterTile tile, const AddStencil& stencil, Scratch& s);
 
 // y[r] = plus[r] + mask of point first + r times x[r]; plus may be null, y may be x.
 void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t first, std::int64_t rows, const float* x,
                const float* plus, float* y, Scratch& s);
 
 // The second half of a block's tile where its feed-forward part has a stencil: it reads u of other tiles.
-void feed_tile(const PackedWeights& p, const PackedBlock& block, ScatterTile tile,
-               const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s);
+void feed_tile(const PackedWeights& p, const PackedBlock& block, ScatterTile tile, const AddStencil& stencil,
+               Scratch& s);
 
 // LN(f) -> answers in rows of `wide` floats; returns them.
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s);
 
-// What a stencil reads: rows of `stride` floats of one sample, and a filter [taps, columns] (dfilter: its gradient).
+// What a stencil reads: rows of `stride` floats of one sample, and a filter [taps, columns].
 struct StencilRows {
   const float* values;
   std::int64_t stride;
   const float* filter;
   std::int64_t columns;
-  float* dfilter = nullptr;
 };
 
-// Lists the entries of the stencil at a point into scratch: rows and taps. back: transposed.
-std::int64_t stencil_entries(const Sample& sample, const StencilRows& rows, bool back, std::int64_t point, Scratch& s);
+// out (rows of `stride` floats) grows by the stencil at the points first .. first + count - 1 of a sample. back: by the
+// transposed one, of a recorded pass.
+void add_stencil(const Kernels& k, const Sample& sample, const StencilRows& rows, bool back, std::int64_t first,
+                 std::int64_t count, float* out, std::int64_t stride, Scratch& s);
+// dfilter [taps, columns] grows by the gradient of a recorded pass.
+void add_stencil_gradient(const Kernels& k, const Sample& sample, const StencilRows& rows, std::int64_t first,
+                          std::int64_t count, const float* dout, std::int64_t stride, float* dfilter);
 
 }  // namespace lano::kernels

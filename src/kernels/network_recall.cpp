@@ -92,9 +92,13 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
         tile.row2 = s.row2;
       }
       const auto reads = [&](const StencilRows& from) {
-        return [&, from](std::int64_t r) {
-          if (cloud != nullptr) return entries_of(near[static_cast<std::size_t>(first + r)], cloud->dims(), from, s);
-          return entries_at(g, at + r * static_cast<std::int64_t>(axes), from, s);
+        return [&, from](float* out, std::int64_t stride) {
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t entries =
+                cloud != nullptr ? entries_of(near[static_cast<std::size_t>(first + r)], cloud->dims(), from, s)
+                                 : entries_at(g, at + r * static_cast<std::int64_t>(axes), from, s);
+            p.k.stencil(entries, s.sources.data(), s.filters.data(), s.weights.data(), from.columns, out + r * stride);
+          }
         };
       };
       scatter_tile(p, b, state, state.agents[0], memory.m, tile, reads({state.v, w.row, b.filter, w.cp}), s);

@@ -5,6 +5,19 @@
 #include "kernels/network_parts.h"
 
 namespace lano::kernels {
+namespace {
+
+const TapTable& table_of(const Sample& sample, bool back) {
+  if (sample.neighbours != nullptr) return back ? sample.neighbours->table_back() : sample.neighbours->table();
+  return back ? sample.geometry->table_back : sample.geometry->table;
+}
+
+StencilRuns runs_of(const TapTable& table, const StencilRows& rows, std::int64_t first, std::int64_t count) {
+  return {count,       table.taps(), table.first() + first * table.taps(), table.entries(), rows.values,
+          rows.stride, rows.columns};
+}
+
+}  // namespace
 
 ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
   const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
@@ -39,7 +52,6 @@ ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
     carve(carver, s);
     s.sources.resize(static_cast<std::size_t>(entries));
     s.filters.resize(static_cast<std::size_t>(entries));
-    s.dfilters.resize(static_cast<std::size_t>(entries));
     s.weights.resize(static_cast<std::size_t>(entries));
   }
 }
@@ -52,53 +64,28 @@ BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geome
   return {s.row1, s.row2};
 }
 
-std::int64_t stencil_entries(const Sample& sample, const StencilRows& rows, bool back, std::int64_t point, Scratch& s) {
-  const Geometry& g = *sample.geometry;
-  const std::vector<AxisTable>& tables = back ? g.taps_back : g.taps;
-  const Shape& shape = g.stencil_shape;
-  std::size_t count = 0;
-  const auto list = [&](std::int64_t row, std::int64_t tap, float weight) {
-    s.sources[count] = rows.values + row * rows.stride;
-    s.filters[count] = rows.filter + tap * rows.columns;
-    if (rows.dfilter != nullptr) s.dfilters[count] = rows.dfilter + tap * rows.columns;
-    s.weights[count] = weight;
-    ++count;
-  };
-  if (sample.neighbours != nullptr) {
-    const Neighbours& n = *sample.neighbours;
-    const auto list_taps = [&](std::int64_t row, const Neighbours::Entry& entry) {
-      for_taps(entry, n.dims(), [&](std::int64_t tap, double weight) { list(row, tap, static_cast<float>(weight)); });
-    };
-    if (back) {
-      for (const auto& x : n.readers_of(point)) list_taps(x.reader, n.entry(x.entry));
-    } else {
-      for (const auto& x : n.of(point)) list_taps(x.other, x);
-    }
-  } else if (shape.size() == 1) {
-    if (back) {
-      for (const auto& x : tables[0].of(point)) list(x.other, x.tap, x.weight);
-    } else {
-      const auto taps = g.stencil[0].at(static_cast<double>(point));
-      for (const auto& x : taps.all()) list(x.other, x.tap, x.weight);
-    }
-  } else if (shape.size() == 2) {
-    const std::int64_t i = point / shape[1], j = point - i * shape[1];
-    const auto inner = tables[1].of(j);
-    for (const auto& x : tables[0].of(i)) {
-      for (const auto& y : inner) list(x.other * shape[1] + y.other, x.tap * 3 + y.tap, x.weight * y.weight);
-    }
-  } else {
-    const std::int64_t i = point / (shape[1] * shape[2]), j = point / shape[2] % shape[1], k = point % shape[2];
-    for (const auto& x : tables[0].of(i)) {
-      for (const auto& y : tables[1].of(j)) {
-        for (const auto& z : tables[2].of(k)) {
-          list((x.other * shape[1] + y.other) * shape[2] + z.other, (x.tap * 3 + y.tap) * 3 + z.tap,
-               x.weight * y.weight * z.weight);
-        }
-      }
-    }
+void add_stencil(const Kernels& k, const Sample& sample, const StencilRows& rows, bool back, std::int64_t first,
+                 std::int64_t count, float* out, std::int64_t stride, Scratch& s) {
+  const TapTable& table = table_of(sample, back);
+  if (!table.empty()) {
+    k.stencil_runs(runs_of(table, rows, first, count), rows.filter, out, stride);
+    return;
   }
-  return static_cast<std::int64_t>(count);
+  for (std::int64_t r = 0; r < count; ++r) {
+    std::size_t entries = 0;
+    for_stencil(*sample.geometry, first + r, [&](std::int64_t row, std::int64_t tap, float weight) {
+      s.sources[entries] = rows.values + row * rows.stride;
+      s.filters[entries] = rows.filter + tap * rows.columns;
+      s.weights[entries++] = weight;
+    });
+    k.stencil(static_cast<std::int64_t>(entries), s.sources.data(), s.filters.data(), s.weights.data(), rows.columns,
+              out + r * stride);
+  }
+}
+
+void add_stencil_gradient(const Kernels& k, const Sample& sample, const StencilRows& rows, std::int64_t first,
+                          std::int64_t count, const float* dout, std::int64_t stride, float* dfilter) {
+  k.stencil_runs_backward(runs_of(table_of(sample, false), rows, first, count), dout, stride, dfilter);
 }
 
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
@@ -136,8 +123,7 @@ void feed(const PackedWeights& p, const PackedBlock& b, const ScatterTile& t, co
 }  // namespace
 
 void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState& state, const AgentState& agents,
-                  std::int64_t m, ScatterTile t, const std::function<std::int64_t(std::int64_t r)>& stencil,
-                  Scratch& s) {
+                  std::int64_t m, ScatterTile t, const AddStencil& stencil, Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
   const std::int64_t mp = padded(m);
@@ -165,9 +151,7 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
               nullptr, 0, nullptr, nullptr, inverse + r});
     }
   }
-  for (std::int64_t r = 0; b.filter != nullptr && r < t.rows; ++r) {
-    k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.cp, t.z + r * w.row);
-  }
+  if (b.filter != nullptr) stencil(t.z, w.row);
   add_branch(p, t, Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid, s);
   k.norm_stats(t.rows, w.c, t.mid, w.row, t.stats2);
   k.norm_apply(t.rows, w.cp, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
@@ -175,15 +159,12 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   if (b.ffn_filter == nullptr) feed(p, b, t, t.u, s);
 }
 
-void feed_tile(const PackedWeights& p, const PackedBlock& b, ScatterTile t,
-               const std::function<std::int64_t(std::int64_t r)>& stencil, Scratch& s) {
+void feed_tile(const PackedWeights& p, const PackedBlock& b, ScatterTile t, const AddStencil& stencil, Scratch& s) {
   const Widths& w = p.w;
   float* const h = t.h == nullptr ? s.wide1 : t.h;
-  for (std::int64_t r = 0; r < t.rows; ++r) {
-    float* const row = h + r * w.wide;
-    std::memcpy(row, t.u + r * w.wide, static_cast<std::size_t>(w.rp) * sizeof(float));
-    p.k.stencil(stencil(r), s.sources.data(), s.filters.data(), s.weights.data(), w.rp, row);
-  }
+  for (std::int64_t r = 0; h != t.u && r < t.rows; ++r)
+    std::memcpy(h + r * w.wide, t.u + r * w.wide, static_cast<std::size_t>(w.rp) * sizeof(float));
+  stencil(h, w.wide);
   feed(p, b, t, h, s);
 }
 

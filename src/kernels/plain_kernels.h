@@ -163,12 +163,33 @@ void stencil(Index count, const T* const* sources, const T* const* filters, cons
   }
 }
 
-template <class T>
-void stencil_backward(Index count, const T* const* sources, T* const* dfilters, const T* weights, Index columns,
-                      const T* dout) {
-  for (Index e = 0; e < count; ++e) {
-    for (Index j = 0; j < columns; ++j) dfilters[e][j] += weights[e] * dout[j] * sources[e][j];
+// f(sum of the entries of a tap at channel j, row, tap, j)
+template <class T, class F>
+void each_run(const StencilRuns& s, const T* values, F&& f) {
+  for (Index r = 0; r < s.rows; ++r) {
+    for (Index t = 0; t < s.taps; ++t) {
+      const std::uint32_t* const run = s.first + r * s.taps + t;
+      if (run[0] == run[1]) continue;
+      for (Index j = 0; j < s.columns; ++j) {
+        T sum = 0;
+        for (std::uint32_t e = run[0]; e < run[1]; ++e)
+          sum += static_cast<T>(s.entries[e].weight) * values[s.entries[e].row * s.stride + j];
+        f(sum, r, t, j);
+      }
+    }
   }
+}
+
+template <class T>
+void stencil_runs(const StencilRuns& s, const T* values, const T* filter, T* out, Index out_stride) {
+  each_run(s, values,
+           [&](T sum, Index r, Index t, Index j) { out[r * out_stride + j] += filter[t * s.columns + j] * sum; });
+}
+
+template <class T>
+void stencil_runs_backward(const StencilRuns& s, const T* values, const T* dout, Index dout_stride, T* dfilter) {
+  each_run(s, values,
+           [&](T sum, Index r, Index t, Index j) { dfilter[t * s.columns + j] += dout[r * dout_stride + j] * sum; });
 }
 
 template <class T>

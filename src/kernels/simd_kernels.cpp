@@ -519,16 +519,62 @@ void stencil(Index count, const float* const* sources, const float* const* filte
   }
 }
 
-void stencil_backward(Index count, const float* const* sources, float* const* dfilters, const float* weights,
-                      Index columns, const float* dout) {
-  for (Index e = 0; e < count; ++e) {
-    const V w = hn::Set(d, weights[e]);
-    float* const to = dfilters[e];
-    const float* const x = sources[e];
-    for (Index j = 0; j < columns; j += kLanes) {
-      hn::StoreU(hn::MulAdd(hn::Mul(w, hn::LoadU(d, dout + j)), hn::LoadU(d, x + j), hn::LoadU(d, to + j)), d, to + j);
+// NV vectors of channels at a time: the sum over a run stays in registers.
+template <int NV, bool kBackward>
+HWY_INLINE void run_columns(const StencilRuns& s, Index j, const float* HWY_RESTRICT filter, float* HWY_RESTRICT to,
+                            const float* HWY_RESTRICT dout, Index out_stride) {
+  for (Index r = 0; r < s.rows; ++r) {
+    V out[NV];
+#pragma GCC unroll 4
+    for (int v = 0; v < NV; ++v) out[v] = hn::LoadU(d, (kBackward ? dout : to) + r * out_stride + j + v * kLanes);
+    const std::uint32_t* HWY_RESTRICT run = s.first + r * s.taps;
+    for (Index t = 0; t < s.taps; ++t) {
+      std::uint32_t e = run[t];
+      const std::uint32_t end = run[t + 1];
+      if (e == end) continue;
+      V sum[NV];
+      const float* x = s.values + s.entries[e].row * s.stride + j;
+      V weight = hn::Set(d, s.entries[e].weight);
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) sum[v] = hn::Mul(weight, hn::LoadU(d, x + v * kLanes));
+      for (++e; e < end; ++e) {
+        x = s.values + s.entries[e].row * s.stride + j;
+        weight = hn::Set(d, s.entries[e].weight);
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; ++v) sum[v] = hn::MulAdd(weight, hn::LoadU(d, x + v * kLanes), sum[v]);
+      }
+      if constexpr (kBackward) {
+        float* const slope = to + t * s.columns + j;
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; ++v)
+          hn::StoreU(hn::MulAdd(out[v], sum[v], hn::LoadU(d, slope + v * kLanes)), d, slope + v * kLanes);
+      } else {
+        const float* const f = filter + t * s.columns + j;
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; ++v) out[v] = hn::MulAdd(hn::LoadU(d, f + v * kLanes), sum[v], out[v]);
+      }
+    }
+    if constexpr (!kBackward) {
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; ++v) hn::StoreU(out[v], d, to + r * out_stride + j + v * kLanes);
     }
   }
+}
+
+template <bool kBackward>
+void all_columns(const StencilRuns& s, const float* filter, float* to, const float* dout, Index out_stride) {
+  Index j = 0;
+  for (; j + 4 * kLanes <= s.columns; j += 4 * kLanes) run_columns<4, kBackward>(s, j, filter, to, dout, out_stride);
+  for (; j + 2 * kLanes <= s.columns; j += 2 * kLanes) run_columns<2, kBackward>(s, j, filter, to, dout, out_stride);
+  for (; j < s.columns; j += kLanes) run_columns<1, kBackward>(s, j, filter, to, dout, out_stride);
+}
+
+void stencil_runs(const StencilRuns& s, const float* filter, float* out, Index out_stride) {
+  all_columns<false>(s, filter, out, nullptr, out_stride);
+}
+
+void stencil_runs_backward(const StencilRuns& s, const float* dout, Index dout_stride, float* dfilter) {
+  all_columns<true>(s, nullptr, dfilter, dout, dout_stride);
 }
 
 void column_sums(Index rows, Index columns, const float* x, Index x_stride, float* out) {
@@ -591,9 +637,25 @@ double square_sum(Index count, const float* x, const float* y) {
 }
 
 Kernels table(std::string_view name) {
-  return {name,          gemm,      pack,      norm_stats,         norm_apply,         norm_backward, gelu,
-          gelu_backward, aggregate, broadcast, aggregate_backward, broadcast_backward, stencil,       stencil_backward,
-          column_sums,   add,       adamw,     square_sum};
+  return {name,
+          gemm,
+          pack,
+          norm_stats,
+          norm_apply,
+          norm_backward,
+          gelu,
+          gelu_backward,
+          aggregate,
+          broadcast,
+          aggregate_backward,
+          broadcast_backward,
+          stencil,
+          stencil_runs,
+          stencil_runs_backward,
+          column_sums,
+          add,
+          adamw,
+          square_sum};
 }
 
 }  // namespace lano::kernels::HWY_NAMESPACE

@@ -41,7 +41,12 @@ Kernels plain_table() {
           plain::aggregate_backward<float>,
           plain::broadcast_backward<float>,
           plain::stencil<float>,
-          plain::stencil_backward<float>,
+          [](const StencilRuns& s, const float* filter, float* out, std::int64_t stride) {
+            plain::stencil_runs<float>(s, s.values, filter, out, stride);
+          },
+          [](const StencilRuns& s, const float* dout, std::int64_t stride, float* dfilter) {
+            plain::stencil_runs_backward<float>(s, s.values, dout, stride, dfilter);
+          },
           plain::column_sums<float>,
           plain::add<float>,
           plain::adamw<float>,

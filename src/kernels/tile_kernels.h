@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/tap_table.h"
+
 namespace lano::kernels {
 
 constexpr std::int64_t kPad = 16;  // floats of the widest vector
@@ -50,6 +52,15 @@ struct Packing {
 
 struct AdamwStep {
   float keep = 1, beta1 = 0, rest1 = 1, beta2 = 0, rest2 = 1, rate = 0, root = 1, epsilon = 0;  // rest = 1 - beta
+};
+
+// Points of a stencil's table, and the values it reads.
+struct StencilRuns {
+  std::int64_t rows = 0, taps = 0;
+  const std::uint32_t* first = nullptr;
+  const TapEntry* entries = nullptr;
+  const float* values = nullptr;
+  std::int64_t stride = 0, columns = 0;
 };
 
 struct Kernels {
@@ -95,9 +106,10 @@ struct Kernels {
   // out += sum_e weight[e] filter[e] * source[e], vectors of `columns`
   void (*stencil)(std::int64_t count, const float* const* sources, const float* const* filters, const float* weights,
                   std::int64_t columns, float* out);
-  // dfilter[e] += weight[e] dout * source[e]
-  void (*stencil_backward)(std::int64_t count, const float* const* sources, float* const* dfilters,
-                           const float* weights, std::int64_t columns, const float* dout);
+  // The same from a table (kernels/tap_table.h), for `rows` points whose runs begin at first[0]: row i of the values is
+  // values + i stride, filter [taps, columns]; out and dout in rows of their stride. Backward: the filter's gradient.
+  void (*stencil_runs)(const StencilRuns& runs, const float* filter, float* out, std::int64_t out_stride);
+  void (*stencil_runs_backward)(const StencilRuns& runs, const float* dout, std::int64_t dout_stride, float* dfilter);
 
   // out += the sum of the rows
   void (*column_sums)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t x_stride, float* out);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/random.h"
 #include "core/threads.h"
@@ -77,15 +78,31 @@ TEST(Neighbours, AreTheNearestOfAllInOneTwoAndThreeDimensions) {
   }
 }
 
-TEST(Neighbours, ReadersAreTheTranspose) {
+TEST(Neighbours, TablesListEveryEntryBothWays) {
   const std::vector<float> x = random_points(200, 2, 5);
   const Neighbours n(x, 2, 0, true);
-  std::map<std::pair<std::int64_t, std::int64_t>, float> ahead, back;
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // reader, read, tap
+  std::map<Key, float> expected, ahead, back;
+  const auto list = [](const TapTable& table, auto&& see) {
+    for (std::int64_t p = 0; p < table.points(); ++p) {
+      for (std::int64_t t = 0; t < table.taps(); ++t) {
+        for (auto e = table.first()[p * table.taps() + t]; e < table.first()[p * table.taps() + t + 1]; ++e)
+          see(p, t, table.entries()[e]);
+      }
+    }
+  };
   for (std::int64_t i = 0; i < 200; ++i) {
-    for (const auto& entry : n.of(i)) ahead[{i, entry.other}] = entry.weight;
-    for (const auto& reader : n.readers_of(i)) back[{reader.reader, i}] = n.entry(reader.entry).weight;
+    for (const auto& entry : n.of(i)) {
+      for_taps(entry, 2, [&](std::int64_t tap, double weight) {
+        expected[{i, entry.other, tap}] = static_cast<float>(weight);
+      });
+    }
   }
-  EXPECT_EQ(ahead, back);
+  list(n.table(), [&](auto p, auto t, const TapEntry& entry) { ahead[{p, entry.row, t}] = entry.weight; });
+  list(n.table_back(), [&](auto p, auto t, const TapEntry& entry) { back[{entry.row, p, t}] = entry.weight; });
+  EXPECT_EQ(n.table().points(), 200);
+  EXPECT_EQ(ahead, expected);
+  EXPECT_EQ(back, expected);
 }
 
 TEST(Neighbours, SpanTheSamePartOfSpaceAtOtherResolutions) {

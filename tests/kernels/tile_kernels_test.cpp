@@ -273,25 +273,52 @@ TEST_P(TileKernels, SoftmaxesBackward) {
 TEST_P(TileKernels, Stencils) {
   for (const Index columns : {16, 48, 64, 80, 144}) {
     for (const Index count : {0, 1, 4, 9}) {
-      Values out(columns), dout(columns), weights(count);
-      std::vector<Values> sources, filters, dfilters;
-      for (Index e = 0; e < count; ++e)
-        sources.emplace_back(columns), filters.emplace_back(columns), dfilters.emplace_back(columns);
+      Values out(columns), weights(count);
+      std::vector<Values> sources, filters;
+      for (Index e = 0; e < count; ++e) {
+        sources.emplace_back(columns);
+        filters.emplace_back(columns);
+      }
       std::vector<const float*> s, f;
-      std::vector<float*> df;
       std::vector<const double*> es, ef;
-      std::vector<double*> edf;
       for (std::size_t e = 0; e < sources.size(); ++e) {
-        s.push_back(sources[e].data()), f.push_back(filters[e].data()), df.push_back(dfilters[e].data());
-        es.push_back(sources[e].exact()), ef.push_back(filters[e].exact()), edf.push_back(dfilters[e].exact());
+        s.push_back(sources[e].data());
+        f.push_back(filters[e].data());
+        es.push_back(sources[e].exact());
+        ef.push_back(filters[e].exact());
       }
       k.stencil(count, s.data(), f.data(), weights.data(), columns, out.data());
       plain::stencil<double>(count, es.data(), ef.data(), weights.exact(), columns, out.exact());
       out.expect(3e-6, "stencil");
-      k.stencil_backward(count, s.data(), df.data(), weights.data(), columns, dout.data());
-      plain::stencil_backward<double>(count, es.data(), edf.data(), weights.exact(), columns, dout.exact());
-      for (const Values& d : dfilters) d.expect(2e-6, "filter gradient");
     }
+  }
+}
+
+// Runs of no, one and several entries, written out from a table.
+TEST_P(TileKernels, StencilsFromATable) {
+  constexpr Index kRows = 7, kTaps = 9, kValues = 11;
+  for (const Index columns : {16, 32, 48, 64, 80, 144}) {
+    const Index stride = columns + kPad;
+    TapTable table(kTaps);
+    for (Index r = 0; r < kRows + 1; ++r) {  // one point more before those asked for
+      std::vector<TapTable::Read> reads;
+      for (Index t = 0; t < kTaps; ++t) {
+        for (Index e = 0; e < (r + t) % 4; ++e) {
+          const auto row = static_cast<std::int32_t>((3 * r + 5 * t + 7 * e) % kValues);
+          reads.push_back({t, {row, 0.25f * static_cast<float>(1 + (r + e) % 5)}});
+        }
+      }
+      table.add_point(reads);
+    }
+    Values values(kValues * stride), filter(kTaps * columns), out(kRows * stride), dout(kRows * stride),
+        dfilter(kTaps * columns);
+    const StencilRuns runs{kRows, kTaps, table.first() + kTaps, table.entries(), values.data(), stride, columns};
+    k.stencil_runs(runs, filter.data(), out.data(), stride);
+    plain::stencil_runs<double>(runs, values.exact(), filter.exact(), out.exact(), stride);
+    out.expect(1e-5, "stencil from a table");
+    k.stencil_runs_backward(runs, dout.data(), stride, dfilter.data());
+    plain::stencil_runs_backward<double>(runs, values.exact(), dout.exact(), stride, dfilter.exact());
+    dfilter.expect(1e-5, "filter gradient from a table");
   }
 }
 

@@ -1,0 +1,199 @@
+// The choice, in the order of what decides:
+//   geometry -> stencil, pooling, gradient term;  points -> batch and agents;  times -> task;  channels -> loss
+//   weights; a few timed steps -> the largest size whose samples are seen often enough -> epochs that fill the minutes.
+#include "experiment/own_recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/duration.h"
+#include "core/error.h"
+#include "data/dataset.h"
+#include "experiment/pair_run.h"
+#include "model_spec/lano_sizes.h"
+#include "train/recipe_check.h"
+#include "train/split_survey.h"
+
+namespace lano {
+namespace {
+
+constexpr const char* kDoing = "choosing a recipe";
+constexpr std::int64_t kPointsPerStep =
+    1600;  // a step of fewer points is mostly overhead, one of more learns too rarely
+constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
+constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
+constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
+constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
+
+// Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
+// (docs/accuracy.md): about the square root of its parameters.
+double needed_visits(const Size& size) {
+  const double parameters = static_cast<double>(8 * size.layers * size.width * size.width);
+  return 5000 * std::sqrt(parameters / (8.0 * 6 * 32 * 32));
+}
+
+std::int64_t frames_of(const DataFacts& facts) {
+  return facts.set.time.empty() ? 1 : static_cast<std::int64_t>(facts.set.time.size());
+}
+
+// The number of agents nearest to `wanted` that the geometry takes: a quarter of the points at most.
+std::int64_t agents_for(const DataFacts& facts, std::int64_t wanted) {
+  wanted = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, facts.set.points() / 4));
+  if (facts.set.geometry == Geometry::points) return wanted;
+  return element_count(nearest_patches(wanted, facts.set.shape));
+}
+
+Task task_for(const DataFacts& facts) {
+  if (facts.set.time.empty()) return Task::steady;
+  // Inputs that are no state drive the whole history: it is learned as a function of time. A history without inputs is
+  // its own cause: it is stepped.
+  return facts.set.input_channels() > 0 && facts.set.input_channels() != facts.set.output_channels()
+             ? Task::time_conditional
+             : Task::autoregressive;
+}
+
+std::string geometry_text(const DataFacts& facts) {
+  return facts.set.geometry == Geometry::points
+             ? fmt::format("clouds of {} points", facts.set.points())
+             : fmt::format("{} {}", geometry_name(facts.set.geometry), shape_text(facts.set.shape));
+}
+
+}  // namespace
+
+DataFacts data_facts(const std::string& file) {
+  const DatasetReader reader(file);
+  DataFacts facts;
+  facts.set = reader.description();
+  std::vector<std::int64_t> train = reader.indices(Split::train);
+  facts.training = static_cast<std::int64_t>(train.size());
+  facts.validation = static_cast<std::int64_t>(reader.indices(Split::validation).size());
+  if (!reader.has_output() || train.empty()) fail_usage(kDoing, "training samples with output", "none");
+  constexpr std::size_t kLooked = 32;  // samples are enough to tell scales apart
+  std::vector<std::int64_t> some;
+  for (std::size_t i = 0; i < std::min(kLooked, train.size()); ++i)
+    some.push_back(train[i * train.size() / std::min(kLooked, train.size())]);
+  const Samples samples = reader.read(some);
+  facts.uniform = facts.set.geometry == Geometry::grid && samples.on_one_mesh() &&
+                  uniform_grid_spacing(facts.set.shape, samples.coordinates, nullptr);
+  NormaliserFit fit(facts.set, false, false, true);
+  fit.add(samples, true);
+  facts.output_scale = fit.result().output.scale();
+  return facts;
+}
+
+const std::vector<Size>& own_sizes() {
+  static const std::vector<Size> sizes{{3, 16, 2, 16}, {4, 24, 3, 32}, {4, 32, 4, 64},   {6, 32, 4, 64},
+                                       {6, 48, 6, 64}, {6, 64, 8, 64}, {8, 96, 12, 128}, {8, 128, 16, 128}};
+  return sizes;
+}
+
+TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
+  TrainConfig config;
+  LanoConfig& model = config.lano;
+  model.layers = size.layers;
+  model.width = size.width;
+  model.heads = size.heads;
+  const bool cloud = facts.set.geometry == Geometry::points;
+  model.agents = agents_for(facts, cloud ? std::min<std::int64_t>(size.agents, 32) : size.agents);
+  model.stencil = Stencil::neighbours;
+  model.task = task_for(facts);
+  const std::int64_t starts =
+      std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? 1 : 0));
+  const std::int64_t items = facts.training * starts;
+  config.batch = std::clamp<std::int64_t>((kPointsPerStep + facts.set.points() / 2) / facts.set.points(), 1, 32);
+  config.batch = std::min(config.batch, std::max<std::int64_t>(1, items / kStepsOfAnEpoch));
+  config.clip = 1;
+  const bool thick = std::all_of(facts.set.shape.begin(), facts.set.shape.end(), [](std::int64_t n) { return n >= 8; });
+  if (facts.uniform && thick) config.loss.gradient_weight = 0.1;
+  config.coordinates = Scaling::channel;
+  config.optimiser.kind = OptimiserKind::muon;
+  config.optimiser.weight_decay = 1e-5;
+  config.schedule.kind = ScheduleKind::one_cycle;
+  config.schedule.pct_start = 0.1;
+  // The spectral norm of Muon's steps grows with the root of the width at one rate.
+  config.schedule.learning_rate = 8e-3 * std::sqrt(32.0 / static_cast<double>(size.width));
+  const auto [least, most] = std::minmax_element(facts.output_scale.begin(), facts.output_scale.end());
+  if (*most > kUnequalChannels * *least) {
+    for (const double scale : facts.output_scale) config.loss.channel_weights.push_back(1 / (scale * scale));
+  }
+  if (facts.validation == 0) config.selection = Selection::last;
+  return config;
+}
+
+double step_operations(const DataFacts& facts, const TrainConfig& config) {
+  const auto n = static_cast<double>(facts.set.points()), c = static_cast<double>(config.lano.width),
+             m = static_cast<double>(config.lano.agents), l = static_cast<double>(config.lano.layers),
+             r = static_cast<double>(config.lano.ffn_ratio);
+  return 3 * (l * (2 * n * c * (4 * c + 2 * r * c) + 8 * n * m * c) + 4 * n * c * c);
+}
+
+OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
+                     const std::filesystem::path& scratch) {
+  const DataFacts facts = data_facts(file);
+  const auto made = [&](const Size& size) {
+    TrainConfig config = recipe_of_size(facts, size);
+    config.data = file;
+    Schema schema;
+    bind_train_config(schema, config);
+    for (const std::string& assignment : overrides) schema.override_with(assignment);
+    return config;
+  };
+  const auto says = [&](const char* key) {
+    return std::any_of(overrides.begin(), overrides.end(),
+                       [&](const std::string& o) { return o.starts_with(std::string(key) + "="); });
+  };
+  const double seconds = 60 * minutes;
+  const auto timed = [&](const TrainConfig& config) {
+    return measure_pace(config, scratch, std::clamp(seconds / 60, 0.3, 3.0));
+  };
+  const std::vector<Size>& sizes = own_sizes();
+  std::size_t chosen = kMiddleSize;
+  Pace pace;
+  OwnRecipe own;
+  if (says("train.epochs")) {  // the user knows how long: nothing to time
+    own.config = made(sizes[chosen]);
+  } else {
+    // Small models leave the machine idler than large ones: the choice is timed again at the size it fell on.
+    for (int look = 0; look < 3; ++look) {
+      const TrainConfig config = made(sizes[chosen]);
+      pace = timed(config);
+      const double speed = step_operations(facts, config) * static_cast<double>(config.batch) / pace.step_seconds;
+      std::size_t best = 0;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const double visits = 0.9 * seconds * speed / step_operations(facts, made(sizes[i]));
+        if (visits >= needed_visits(sizes[i])) best = i;
+      }
+      if (best == chosen) break;
+      chosen = best;
+      if (look == 2) pace = timed(made(sizes[chosen]));
+    }
+    own.config = fit_to_budget(made(sizes[chosen]), pace, seconds);
+    own.config.epochs = std::min(own.config.epochs, kMostEpochs);
+  }
+  const TrainConfig& c = own.config;
+  const std::string kind = c.lano.task == Task::steady           ? ""
+                           : c.lano.task == Task::autoregressive ? ", stepping from frame to frame"
+                                                                 : ", a function of time";
+  own.because = {
+      fmt::format("data    {}, {} training and {} validation samples{}, {} input and {} output channel{}",
+                  geometry_text(facts), facts.training, facts.validation,
+                  facts.set.time.empty() ? "" : fmt::format(" of {} frames", frames_of(facts)),
+                  facts.set.input_channels(), facts.set.output_channels(), facts.set.output_channels() == 1 ? "" : "s"),
+      fmt::format("model   LANO of {} blocks, width {}, {} agents{}{}", c.lano.layers, c.lano.width, c.lano.agents,
+                  kind,
+                  pace.step_seconds > 0
+                      ? fmt::format(": the largest that sees its samples often enough in {}", duration_text(seconds))
+                      : "")};
+  if (pace.step_seconds > 0) {
+    const std::int64_t steps = ((c.epoch_samples > 0 ? c.epoch_samples : pace.items) + c.batch - 1) / c.batch;
+    const double epoch = static_cast<double>(steps) * pace.step_seconds + pace.validation_seconds;
+    own.because.push_back(fmt::format("steps   {} epochs of {} steps at {:.1f} ms, batch {}: about {}", c.epochs, steps,
+                                      1e3 * pace.step_seconds, c.batch,
+                                      duration_text(static_cast<double>(c.epochs) * epoch)));
+  }
+  return own;
+}
+
+}  // namespace lano

@@ -1,0 +1,47 @@
+// The recipe of `lano train --data X [--minutes T]` without a config: looks at the dataset, takes the kind of model
+// that did best on data of its kind (docs/accuracy.md), times a few steps, and chooses size and epochs so that the
+// training ends in time. Nothing here knows a benchmark by name.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/set_description.h"
+#include "train/config.h"
+
+namespace lano {
+
+inline constexpr double kOwnMinutes = 10;  // where nobody said how long: hours of work are never begun unasked
+
+// What the choice depends on, read from the dataset.
+struct DataFacts {
+  SetDescription set;
+  std::int64_t training = 0, validation = 0;  // samples
+  bool uniform = false;                       // a grid of equal steps, the same for all samples
+  std::vector<double> output_scale;           // deviation of each output channel over the training split
+};
+DataFacts data_facts(const std::string& file);
+
+// Sizes from small to large; a larger one is worth it where every sample can be seen often enough.
+struct Size {
+  std::int64_t layers, width, heads, agents;
+};
+const std::vector<Size>& own_sizes();
+
+// All switches but the epochs, for one size. Fails in a sentence where the dataset cannot be learned from.
+TrainConfig recipe_of_size(const DataFacts& facts, const Size& size);
+
+// Operations of one step per sample, forward and backward: what a step costs, up to the machine's speed.
+double step_operations(const DataFacts& facts, const TrainConfig& config);
+
+struct OwnRecipe {
+  TrainConfig config;
+  std::vector<std::string> because;  // three lines for the user
+};
+
+// overrides: --set, laid over the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
+OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
+                     const std::filesystem::path& scratch);
+
+}  // namespace lano
