@@ -97,7 +97,8 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   model.heads = size.heads;
   const bool cloud = facts.set.geometry == Geometry::points;
   model.agents = agents_for(facts, cloud ? std::min<std::int64_t>(size.agents, 32) : size.agents);
-  model.stencil = Stencil::neighbours;
+  model.stencil = Stencil::neighbours;  // of clouds
+  model.ffn_stencil = true;
   model.task = task_for(facts);
   const std::int64_t starts =
       std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? 1 : 0));
