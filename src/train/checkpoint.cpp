@@ -145,8 +145,8 @@ void CheckpointFolder::keep_as_best(const fs::path& path) const {
   fs::create_hard_link(path, link, error);
   if (error) fs::copy_file(path, link, error);
   if (!error) fs::rename(link, best(), error);
+  fs::remove(link, ignored);  // of two names of one file a rename leaves both
   if (error) {
-    fs::remove(link, ignored);
     fail(fmt::format("writing '{}'", best().string()), "space and permission to write", error.message());
   }
 }

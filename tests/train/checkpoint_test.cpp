@@ -69,6 +69,16 @@ TEST(CheckpointFolder, KeepsTheLastTwoAndTheBest) {
   EXPECT_TRUE(said.empty());
 }
 
+// A resumed run keeps the state it goes on from as the best once more: the same file, which is the best already.
+TEST(CheckpointFolder, KeepingTheBestTwiceLeavesNothingBehind) {
+  test::Scratch scratch;
+  const CheckpointFolder folder(scratch / "");
+  const auto path = folder.save(sample(2), true);
+  folder.keep_as_best(path);
+  EXPECT_EQ(scratch.files(), 2u);
+  EXPECT_EQ(read_checkpoint(folder.best()).steps, 2);
+}
+
 TEST(CheckpointFolder, ADamagedNewestFallsBackAndSaysSo) {
   for (const bool truncate : {true, false}) {
     test::Scratch scratch;
