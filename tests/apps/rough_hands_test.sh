@@ -44,13 +44,14 @@ ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=6553
 [ ! -e none ] || bad "a model beyond the memory leaves a folder"
 # The same of other operators, whose sizes LibTorch would answer in its own words, or by taking gigabytes.
 if [ -x "$(dirname "$lano")/lano-torch" ]; then
-  for words in "fno model.width=65536" "u-fno model.width=65536" "galerkin model.width=65536 model.ffn_ratio=1024" \
+  for words in "fno model.modes=4 model.width=65536" "u-fno model.modes=4 model.width=65536" \
+               "galerkin model.width=65536 model.ffn_ratio=1024" \
                "transolver model.slices=65536 model.layers=1024 model.width=4096" "lsm model.basis=65536" \
                "ono model.features=65536" "gnot model.experts=65536 model.width=4096" \
                "geo-fno model.latent_grid=65536" "softmax model.width=65536" "deeponet model.width=65536"; do
     read -ra sizes <<<"${words#* }"
-    ends 2 'fits in this machine' "$lano" train --data darcy.h5 --set model.name="${words%% *}" \
-      --set model.heads=2 --set model.modes=4 "${sizes[@]/#/--set=}" --out none
+    ends 2 'fits in this machine' "$lano" train --data darcy.h5 --set model.name="${words%% *}" "${sizes[@]/#/--set=}" \
+      --out none
     [ ! -e none ] || bad "$words leaves a folder"
   done
   ends 2 'model.modes of at most 9' "$lano" train --data darcy.h5 --set model.name=fno --set model.modes=10 --out none

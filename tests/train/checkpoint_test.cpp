@@ -79,6 +79,19 @@ TEST(CheckpointFolder, KeepingTheBestTwiceLeavesNothingBehind) {
   EXPECT_EQ(read_checkpoint(folder.best()).steps, 2);
 }
 
+// A kill between a state and the removal of the oldest one; a finished run saves no more.
+TEST(CheckpointFolder, TheNewestIsFoundAndTheOldGo) {
+  test::Scratch scratch;
+  const CheckpointFolder folder(scratch / "");
+  folder.save(sample(2), false);
+  folder.save(sample(4), false);
+  write_checkpoint(scratch / "step-0000000006.safetensors", sample(6));
+  std::vector<std::string> said;
+  EXPECT_EQ(folder.newest(said)->checkpoint.steps, 6);
+  ASSERT_EQ(folder.files().size(), 2u);
+  EXPECT_EQ(read_checkpoint(folder.files()[0]).steps, 4);
+}
+
 TEST(CheckpointFolder, ADamagedNewestFallsBackAndSaysSo) {
   for (const bool truncate : {true, false}) {
     test::Scratch scratch;
