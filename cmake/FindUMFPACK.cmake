@@ -1,11 +1,12 @@
-# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which brings no CMake file of its own there. Target:
-# UMFPACK::UMFPACK.
+# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which brings no CMake file of its own there. Gives
+# UMFPACK_INCLUDE_DIR, and UMFPACK_SONAME: the name under which a program loads it while it runs.
 find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse)
-find_library(UMFPACK_LIBRARY umfpack)
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(UMFPACK REQUIRED_VARS UMFPACK_LIBRARY UMFPACK_INCLUDE_DIR)
-if(UMFPACK_FOUND AND NOT TARGET UMFPACK::UMFPACK)
-  add_library(UMFPACK::UMFPACK UNKNOWN IMPORTED)
-  set_target_properties(UMFPACK::UMFPACK PROPERTIES IMPORTED_LOCATION ${UMFPACK_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${UMFPACK_INCLUDE_DIR})
+find_library(UMFPACK_LIBRARY NAMES ${CMAKE_SHARED_LIBRARY_PREFIX}umfpack${CMAKE_SHARED_LIBRARY_SUFFIX} umfpack)
+if(UMFPACK_LIBRARY)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${UMFPACK_LIBRARY} OUTPUT_VARIABLE umfpack_header ERROR_QUIET)
+  if(umfpack_header MATCHES "SONAME +([^ \n]+)")
+    set(UMFPACK_SONAME ${CMAKE_MATCH_1})
+  endif()
 endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(UMFPACK REQUIRED_VARS UMFPACK_LIBRARY UMFPACK_INCLUDE_DIR UMFPACK_SONAME)

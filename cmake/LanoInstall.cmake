@@ -7,7 +7,7 @@ install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_
 foreach(folder ${LANO_ROOMS})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
     FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_*.h" EXCLUDE PATTERN "mat5_file.h" EXCLUDE PATTERN "sample_import.h"
-      EXCLUDE PATTERN "fftw.h" EXCLUDE)
+      EXCLUDE PATTERN "fftw.h" EXCLUDE PATTERN "umfpack_library.h" EXCLUDE)
 endforeach()
 install(TARGETS lano_shared EXPORT lanoTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/runtime/lano.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -17,4 +17,4 @@ configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/la
   INSTALL_DESTINATION ${LANO_CMAKE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lanoConfig.cmake ${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake
-  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake cmake/FindUMFPACK.cmake DESTINATION ${LANO_CMAKE_DIR})
+  cmake/FindFFTW3.cmake cmake/FindLibZip.cmake DESTINATION ${LANO_CMAKE_DIR})

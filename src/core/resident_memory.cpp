@@ -1,5 +1,7 @@
 #include "core/resident_memory.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -24,6 +26,18 @@ std::int64_t resident_high_water() {
 
 std::int64_t machine_memory() {
   return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void check_address_space(std::string_view doing, std::int64_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const auto used = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
+             wanted = used + static_cast<std::uint64_t>(bytes);
+  if (wanted <= limit.rlim_cur) return;
+  fail(doing, fmt::format("an address space of at least {} MB", (wanted >> 20) + 1),
+       fmt::format("a limit of {} MB", static_cast<std::uint64_t>(limit.rlim_cur) >> 20), "raise it with 'ulimit -v'");
 }
 
 }  // namespace lano

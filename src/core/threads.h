@@ -5,6 +5,16 @@
 #include <string>
 #include <vector>
 
+// How OpenMP hands out pieces of work, one at a time: to whoever is free. Under the thread sanitizer in turn, so that
+// every thread has some and a race between two pieces is seen however quick they are.
+#define LANO_SCHEDULE dynamic
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef LANO_SCHEDULE
+#define LANO_SCHEDULE static
+#endif
+#endif
+
 namespace lano {
 
 inline constexpr int kMostThreads = 1024;  // beyond it a pool costs more than it does, and the machine's memory

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/threads.h"
 #include "data/sample_store.h"
 
 namespace lano {
@@ -58,7 +59,7 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
 #pragma omp parallel
     {
       Room room(description, own);
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(LANO_SCHEDULE, 1)
       for (std::int64_t i = 0; i < samples; ++i) {
         if (failed || store.has(i))
           continue;  // an exception may not leave the parallel region: keep the first, skip the rest

@@ -60,7 +60,7 @@ void parallel_for(std::int64_t count, int threads, F&& f) {
   {
     const FlushDenormals flush;
     const int thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(LANO_SCHEDULE, 1)
     for (std::int64_t i = 0; i < count; ++i) f(i, thread);
   }
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "libtorch/features.h"
 #include "libtorch/images.h"
+#include "model_spec/baseline_size.h"
 
 namespace lano {
 
@@ -31,10 +32,9 @@ SpectralBaseline::SpectralBaseline(const BaselineConfig& config, const LanoShape
   decoder2_ = register_module("decoder2", torch::nn::Linear(hidden, shape.output_channels));
 }
 
-// Four halvings, as the U-nets make them, leave whole points.
 Shape SpectralBaseline::image_shape(const Shape& mesh) const {
   Shape sizes = mesh;
-  for (std::int64_t& n : sizes) n = (n + 15) / 16 * 16;
+  for (std::int64_t& n : sizes) n = padded_points(n);
   return sizes;
 }
 

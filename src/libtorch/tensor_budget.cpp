@@ -3,6 +3,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <limits>
+#include <string_view>
 
 namespace lano {
 namespace {
@@ -40,5 +41,13 @@ TensorBudget::TensorBudget(std::size_t bytes) : before_(left) {
 }
 
 TensorBudget::~TensorBudget() { left = before_; }
+
+void throw_if_memory(const c10::Error& error) {
+  const std::string_view said = error.what_without_backtrace();
+  for (const char* const words : {"allocate memory", "out of memory", "not enough memory", "size calculation overflow",
+                                  "numel: integer multiplication overflow", "invalid size"}) {
+    if (said.find(words) != std::string_view::npos) throw std::bad_alloc();
+  }
+}
 
 }  // namespace lano

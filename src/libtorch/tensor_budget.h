@@ -1,7 +1,9 @@
-// A limit on what LibTorch allocates for tensors in this thread, for as long as it lives: for models whose sizes a
-// stranger wrote down. What a size costs is known to each model's constructor alone, so it is the allocations that are
-// counted, not the sizes.
+// Memory as LibTorch takes it. A limit on what it allocates for tensors in this thread, for as long as it lives: for
+// models whose sizes a stranger wrote down. What a size costs is known to each model's constructor alone, so it is the
+// allocations that are counted, not the sizes.
 #pragma once
+
+#include <c10/util/Exception.h>
 
 #include <cstddef>
 #include <new>
@@ -23,5 +25,17 @@ class TensorBudget {
  private:
   std::size_t before_;
 };
+
+// Calls f; memory that LibTorch cannot have, or sizes beyond any memory, throw std::bad_alloc instead of its own words.
+void throw_if_memory(const c10::Error& error);
+template <class F>
+auto with_memory(F&& f) {
+  try {
+    return f();
+  } catch (const c10::Error& error) {
+    throw_if_memory(error);
+    throw;
+  }
+}
 
 }  // namespace lano

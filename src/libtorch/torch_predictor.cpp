@@ -124,8 +124,9 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
     all.times.insert(all.times.end(), p.fields.times.begin(), p.fields.times.end());
   }
   const std::int64_t inputs = set.input_channels() + (task() == Task::autoregressive ? set.output_channels() : 0);
-  const torch::Tensor answer =
-      model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
+  const torch::Tensor answer = with_memory([&] {
+    return model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
+  });
   const auto width = static_cast<std::size_t>(set.output_channels()),
              points = static_cast<std::size_t>(prepared[0].points());
   const std::span<const float> values(answer.data_ptr<float>(), static_cast<std::size_t>(answer.numel()));

@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "core/threads.h"
 #include "evaluate/loaded_model.h"
+#include "libtorch/tensor_budget.h"
 #include "libtorch/torch_batch.h"
 #include "libtorch/torch_predictor.h"
 
@@ -57,10 +58,12 @@ double TorchTrainable::learn(const Lesson& lesson) {
   model_->train();
   flat_.to_model();
   if (lesson.first) flat_.zero_gradients();
-  const torch::Tensor value = loss(lesson);
-  (lesson.share == 1 ? value : value * lesson.share).backward();
-  flat_.from_model();
-  return value.item<double>();
+  return with_memory([&] {
+    const torch::Tensor value = loss(lesson);
+    (lesson.share == 1 ? value : value * lesson.share).backward();
+    flat_.from_model();
+    return value.item<double>();
+  });
 }
 
 std::unique_ptr<Predictor> TorchTrainable::predictor(const ModelFile& about) {
@@ -79,7 +82,8 @@ std::map<std::string, Tensor> TorchTrainable::name_buffers(std::span<const float
 void register_torch_models() {
   set_torch_trainables([](const nlohmann::json& architecture, const TrainConfig& config, const Objective& objective) {
     at::set_num_threads(thread_count());
-    return std::make_unique<TorchTrainable>(architecture, config, objective, torch_device());
+    return with_memory(
+        [&] { return std::make_unique<TorchTrainable>(architecture, config, objective, torch_device()); });
   });
   set_torch_predictors([](ModelFile file, const std::string& doing) -> std::unique_ptr<Predictor> {
     return load_torch_predictor(std::move(file), doing, torch_device());

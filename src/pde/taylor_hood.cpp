@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <umfpack.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
+#include "pde/umfpack_library.h"
 
 namespace lano {
 namespace {
@@ -192,7 +192,7 @@ FlowMesh checked(FlowMesh mesh) {
 // known.
 struct TaylorHoodSolver::Pattern {
   explicit Pattern(const FlowMesh& mesh);
-  ~Pattern() { umfpack_di_free_symbolic(&symbolic); }
+  ~Pattern() { umfpack().free_symbolic(&symbolic); }
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
@@ -294,15 +294,14 @@ void TaylorHoodSolver::Pattern::find_places() {
 }
 
 void TaylorHoodSolver::Pattern::analyse() {
-  umfpack_di_defaults(control.data());
+  umfpack().defaults(control.data());
   control[UMFPACK_IRSTEP] = 0;  // Newton's next step corrects what refinement would
   // The places are symmetric but UMFPACK, seeing zeros for the pressures on the diagonal, would treat them as if they
   // were not: twice the time. Its threshold pivoting still steps off the diagonal where it must.
   control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
   control[UMFPACK_ORDERING] = UMFPACK_ORDERING_AMD;
   const int n = static_cast<int>(unknown.size());
-  const int status =
-      umfpack_di_symbolic(n, n, columns.data(), rows.data(), nullptr, &symbolic, control.data(), nullptr);
+  const int status = umfpack().symbolic(n, n, columns.data(), rows.data(), nullptr, &symbolic, control.data(), nullptr);
   if (status != UMFPACK_OK) fail_umfpack("analysing the matrix", status);
 }
 
@@ -341,24 +340,24 @@ void TaylorHoodSolver::Pattern::assemble(const FlowCase& flow, Convection convec
 // The iteration of one solve.
 struct TaylorHoodSolver::Newton {
   Newton(const Pattern& pattern, const FlowCase& of) : m(pattern), flow(of), step(pattern.unknown.size()) {}
-  ~Newton() { umfpack_di_free_numeric(&numeric); }
+  ~Newton() { umfpack().free_numeric(&numeric); }
   Newton(const Newton&) = delete;
   Newton& operator=(const Newton&) = delete;
 
   // Factorises the derivative at `state`; false where it is singular.
   bool factorise(Convection convection) {
     m.assemble(flow, convection, state, residual, &matrix);
-    umfpack_di_free_numeric(&numeric);
+    umfpack().free_numeric(&numeric);
     ++factorisations;
-    const int status = umfpack_di_numeric(m.columns.data(), m.rows.data(), matrix.data(), m.symbolic, &numeric,
-                                          m.control.data(), nullptr);
+    const int status = umfpack().numeric(m.columns.data(), m.rows.data(), matrix.data(), m.symbolic, &numeric,
+                                         m.control.data(), nullptr);
     if (status != UMFPACK_OK && status != UMFPACK_WARNING_singular_matrix) fail_umfpack("factorising", status);
     return status == UMFPACK_OK;
   }
 
   void find_step() {
-    const int status = umfpack_di_solve(UMFPACK_A, m.columns.data(), m.rows.data(), matrix.data(), step.data(),
-                                        residual.data(), numeric, m.control.data(), nullptr);
+    const int status = umfpack().solve(UMFPACK_A, m.columns.data(), m.rows.data(), matrix.data(), step.data(),
+                                       residual.data(), numeric, m.control.data(), nullptr);
     if (status != UMFPACK_OK) fail_umfpack("substituting", status);
   }
 

@@ -131,10 +131,14 @@ fs::path CheckpointFolder::save(const Checkpoint& checkpoint, bool best) const {
   const fs::path path = path_ / fmt::format("step-{:010}.safetensors", checkpoint.steps);
   write_checkpoint(path, checkpoint);
   if (best) keep_as_best(path);
+  remove_old();
+  return path;
+}
+
+void CheckpointFolder::remove_old() const {
   std::error_code ignored;
   const auto all = files();
   for (std::size_t i = 0; i + kKept < all.size(); ++i) fs::remove(all[i], ignored);
-  return path;
 }
 
 void CheckpointFolder::keep_as_best(const fs::path& path) const {
@@ -145,8 +149,8 @@ void CheckpointFolder::keep_as_best(const fs::path& path) const {
   fs::create_hard_link(path, link, error);
   if (error) fs::copy_file(path, link, error);
   if (!error) fs::rename(link, best(), error);
+  fs::remove(link, ignored);  // of two names of one file a rename leaves both
   if (error) {
-    fs::remove(link, ignored);
     fail(fmt::format("writing '{}'", best().string()), "space and permission to write", error.message());
   }
 }
@@ -159,6 +163,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std:
       Found found{read_checkpoint(all[left - 1]), all[left - 1]};
       std::error_code ignored;
       for (std::size_t i = left; i < all.size(); ++i) fs::rename(all[i], all[i].string() + ".damaged", ignored);
+      remove_old();  // a kill may have come between the newest and this
       return found;
     } catch (const OtherVersionError&) {
       throw;  // whole, but not ours to go on with

@@ -51,12 +51,14 @@ class CheckpointFolder {
     std::filesystem::path path;
   };
   // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`
-  // and is put aside as *.damaged. Fails where there are files and none is whole.
+  // and is put aside as *.damaged. Fails where there are files and none is whole. Leaves the last two, as save does.
   std::optional<Found> newest(std::vector<std::string>& said) const;
   std::vector<std::filesystem::path> files() const;  // states by step, oldest first
   std::filesystem::path best() const { return path_ / "best.safetensors"; }
 
  private:
+  void remove_old() const;
+
   std::filesystem::path path_;
 };
 

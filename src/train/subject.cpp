@@ -1,11 +1,8 @@
 #include "train/subject.h"
 
-#include <fmt/format.h>
-
-#include "core/error.h"
-#include "core/resident_memory.h"
 #include "model_spec/architecture.h"
-#include "runtime/lano_tensors.h"
+#include "model_spec/baseline_size.h"
+#include "train/memory_need.h"
 #include "train/recipe_check.h"
 
 namespace lano {
@@ -28,44 +25,33 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
   return architecture_json(config.model, switches, config.baseline, shape);
 }
 
-// What a LANO's weights take, before they take it: they themselves, gradients, two moments, the best and the copies of
-// a checkpoint.
-void check_memory(const LanoConfig& switches, const LanoShape& shape) {
-  constexpr double kCopies = 7;
-  double parameters = 0;
-  make_lano_tensors<int>(switches, shape, [&](const std::string&, const Shape& extents) {
-    double count = 1;
-    for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
-    parameters += count;
-    return 0;
-  });
-  const double needed = kCopies * sizeof(float) * parameters, there = static_cast<double>(machine_memory());
-  if (needed > there) {
-    fail_usage("training", fmt::format("a model whose training fits in this machine's {:.3g} GB", there / 1e9),
-               fmt::format("one of {:.3g} parameters, which takes {:.3g} GB", parameters, needed / 1e9),
-               "lower model.width, model.layers or model.ffn_ratio");
-  }
-}
-
 }  // namespace
 
 Subject::Subject(const TrainConfig& config, bool test)
-    : reader(config.data), survey(survey_split(reader, config)), validation(reader) {
+    : Subject(std::make_shared<const DatasetReader>(config.data), config, test) {}
+
+Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test)
+    : owned(std::move(set)), reader(*owned), survey(survey_split(reader, config)), validation(reader) {
   check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
   // A NaN in the test split is said now, not after hours of training; nothing else is learned from it here.
   if (test) read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
 }
 
+nlohmann::json Subject::architecture(const TrainConfig& config) const {
+  return architecture_for(config, reader.description(), survey);
+}
+
 std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const {
   const SetDescription& set = reader.description();
-  const nlohmann::json architecture = architecture_for(config, set, survey);
-  if (is_lano(config.model)) {
-    LanoConfig switches;
+  const nlohmann::json made = architecture(config);
+  if (!is_lano(config.model)) {
+    BaselineConfig baseline;
     LanoShape shape;
-    lano_from_json(architecture, switches, shape);
-    check_memory(switches, shape);
+    baseline_from_json(made, baseline, shape);
+    check_baseline_fits(baseline, shape);
   }
-  auto model = make_trainable(architecture, config, {survey.normaliser.output, set.shape, survey.spacing});
+  check_memory(config, made, static_cast<std::int64_t>(survey.ids.size()));
+  auto model = make_trainable(made, config, {survey.normaliser.output, set.shape, survey.spacing});
   // A number of agents it cannot have fails here, not in mid-run.
   for (const double agents : config.agents_range) model->use_agents(static_cast<std::int64_t>(agents));
   if (!config.agents_range.empty()) model->use_agents(config.lano.agents);

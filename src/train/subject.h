@@ -16,15 +16,19 @@ namespace lano {
 struct Subject {
   // test: the test split will be judged.
   Subject(const TrainConfig& config, bool test);
-  Subject(const Subject&) = delete;  // its parts know each other
+  Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test);  // whatever data.file says
+  Subject(const Subject&) = delete;                                                         // its parts know each other
   Subject& operator=(const Subject&) = delete;
 
+  nlohmann::json architecture(const TrainConfig& config) const;
+  // Refuses what the machine cannot hold before it takes it.
   std::unique_ptr<Trainable> make_model(const TrainConfig& config) const;
   // Of the training split; takes its samples where they are in memory.
   std::unique_ptr<SampleFeed> make_feed(const Trainable& model);
   ModelFile about_model(nlohmann::json architecture) const;  // a model file without weights
 
-  DatasetReader reader;
+  std::shared_ptr<const DatasetReader> owned;
+  const DatasetReader& reader;
   SplitSurvey survey;
   Validation validation;
 };

@@ -42,6 +42,22 @@ for setting in train.batch=4611686018427387904 train.accumulate=4611686018427387
 done
 ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=65536 --set model.ffn_ratio=64 --out none
 [ ! -e none ] || bad "a model beyond the memory leaves a folder"
+# The same of other operators, whose sizes LibTorch would answer in its own words, or by taking gigabytes.
+if [ -x "$(dirname "$lano")/lano-torch" ]; then
+  for words in "fno model.modes=4 model.width=65536" "u-fno model.modes=4 model.width=65536" \
+               "galerkin model.width=65536 model.ffn_ratio=1024" \
+               "transolver model.slices=65536 model.layers=1024 model.width=4096" "lsm model.basis=65536" \
+               "ono model.features=65536" "gnot model.experts=65536 model.width=4096" \
+               "geo-fno model.latent_grid=65536" "softmax model.width=65536" "deeponet model.width=65536"; do
+    read -ra sizes <<<"${words#* }"
+    ends 2 'fits in this machine' "$lano" train --data darcy.h5 --set model.name="${words%% *}" "${sizes[@]/#/--set=}" \
+      --out none
+    [ ! -e none ] || bad "$words leaves a folder"
+  done
+  ends 2 'model.modes of at most 9' "$lano" train --data darcy.h5 --set model.name=fno --set model.modes=10 --out none
+  ends 2 'between 1 and 16' "$lano" train --data darcy.h5 --set model.name=wmt --set model.wavelets=100 --out none
+  ends 2 'between 1 and 1024' "$lano" train --data darcy.h5 --set model.name=fno --set model.modes=100000 --out none
+fi
 ends 2 'one line' "$lano" train "${small[@]}" --set $'train.seed=3\nmodel.width=16' --out none
 ends 2 'empty name' "$lano" train "${small[@]}" --out ''
 for many in 100000 2147483647; do
@@ -104,6 +120,23 @@ code=$?
 [ $code = 1 ] || bad "a dataset overwritten in place under a training: exit $code"
 grep -q 'changed or replaced' err || bad "a dataset overwritten in place: '$(tail -n 1 err)'"
 [ ! -e held/evaluation.json ] || bad "a dataset overwritten in place is judged all the same"
+
+# A small address space: an answer or a sentence, never a wait. Sanitizers need terabytes of it: not under them.
+if (ulimit -v 4000000; "$lano" --version >/dev/null 2>&1); then
+  for kilobytes in 100000 150000 200000 300000 500000; do
+    for words in "generate pipe --preset smoke --train 1 --test 1 --out small.h5" "info darcy.h5"; do
+      # shellcheck disable=SC2086
+      (ulimit -v $kilobytes; exec timeout -s KILL 20 "$lano" $words >out 2>err)
+      code=$?
+      [ $code = 0 ] || [ $code = 1 ] || bad "'$words' with $kilobytes KB of address space ends with $code"
+      [ $code = 0 ] || [ "$(wc -l <err)" = 1 ] || bad "'$words' with $kilobytes KB says '$(head -c 300 err)'"
+      rm -f small.h5
+    done
+  done
+  (ulimit -v 500000; exec "$lano" generate pipe --preset smoke --train 1 --test 1 --out small.h5 >out 2>err) &&
+    bad "a flow solved in 500 MB of address space: the limit is too high"
+  grep -q 'address space of at least' err || bad "a small address space: '$(head -c 300 err)'"
+fi
 
 # Runs that are not finished, names that cannot be.
 "$lano" train "${small[@]}" --stop-after 1 --out half >/dev/null 2>&1

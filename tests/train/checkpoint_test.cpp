@@ -69,6 +69,29 @@ TEST(CheckpointFolder, KeepsTheLastTwoAndTheBest) {
   EXPECT_TRUE(said.empty());
 }
 
+// A resumed run keeps the state it goes on from as the best once more: the same file, which is the best already.
+TEST(CheckpointFolder, KeepingTheBestTwiceLeavesNothingBehind) {
+  test::Scratch scratch;
+  const CheckpointFolder folder(scratch / "");
+  const auto path = folder.save(sample(2), true);
+  folder.keep_as_best(path);
+  EXPECT_EQ(scratch.files(), 2u);
+  EXPECT_EQ(read_checkpoint(folder.best()).steps, 2);
+}
+
+// A kill between a state and the removal of the oldest one; a finished run saves no more.
+TEST(CheckpointFolder, TheNewestIsFoundAndTheOldGo) {
+  test::Scratch scratch;
+  const CheckpointFolder folder(scratch / "");
+  folder.save(sample(2), false);
+  folder.save(sample(4), false);
+  write_checkpoint(scratch / "step-0000000006.safetensors", sample(6));
+  std::vector<std::string> said;
+  EXPECT_EQ(folder.newest(said)->checkpoint.steps, 6);
+  ASSERT_EQ(folder.files().size(), 2u);
+  EXPECT_EQ(read_checkpoint(folder.files()[0]).steps, 4);
+}
+
 TEST(CheckpointFolder, ADamagedNewestFallsBackAndSaysSo) {
   for (const bool truncate : {true, false}) {
     test::Scratch scratch;
