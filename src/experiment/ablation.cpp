@@ -36,11 +36,16 @@ std::vector<AblationRow> ablation_rows(Geometry geometry, const LanoConfig& refe
                                 {"without DWC", {"model.dwc=false"}, {}, 0},
                                 {"without bias and DWC", {"model.bias=none", "model.dwc=false"}, {}, 0},
                                 {"latent agents", {"model.agent_tokens=latent"}, {}, 0}};
+  rows.push_back(reference.ffn_stencil ? AblationRow{"without FFN stencil", {"model.ffn_stencil=false"}, {}, 0}
+                                       : AblationRow{"with FFN stencil", {"model.ffn_stencil=true"}, {}, 0});
   rows.push_back(reference.bias == Bias::sum ? AblationRow{"outer bias", {"model.bias=outer"}, {}, 0}
                                              : AblationRow{"sum bias", {"model.bias=sum"}, {}, 0});
   if (geometry == Geometry::points) {
     rows.push_back(reference.order == Order::file ? AblationRow{"hilbert order", {"model.order=hilbert"}, {}, 0}
                                                   : AblationRow{"file order", {"model.order=file"}, {}, 0});
+    rows.push_back(reference.stencil == Stencil::neighbours
+                       ? AblationRow{"stencil along the order", {"model.stencil=order"}, {}, 0}
+                       : AblationRow{"stencil over neighbours", {"model.stencil=neighbours"}, {}, 0});
   } else {
     rows.push_back(reference.pool == Pool::sequence ? AblationRow{"grid pooling", {"model.pool=grid"}, {}, 0}
                                                     : AblationRow{"sequence pooling", {"model.pool=sequence"}, {}, 0});
