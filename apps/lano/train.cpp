@@ -72,22 +72,23 @@ std::filesystem::path timing_folder(const TrainArguments& o) {
   return folder.string() + ".timing";
 }
 
-// No recipe was named: one is chosen for the dataset. A recipe and minutes: its epochs are made to fit.
-TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said) {
+// No recipe was named: one is chosen for the dataset. A recipe and minutes: its epochs are made to fit. `because`: what
+// the user is told of it.
+TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said, std::vector<std::string>& because) {
   if (o.resume) {
     if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
     return said;
   }
   if (o.config.empty() && is_lano(said.model)) {
     const OwnRecipe own = own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o));
-    for (const std::string& line : own.because) fmt::print(stderr, "{}\n", line);
+    because = own.because;
     return own.config;
   }
   if (o.minutes <= 0) return said;
   const Pace pace = measure_pace(said, timing_folder(o), std::clamp(o.minutes, 0.3, 3.0));
   const TrainConfig fitted = fit_to_budget(said, pace, 60 * o.minutes);
-  fmt::print(stderr, "{} epochs at {:.1f} ms per step fit into {}\n", fitted.epochs, 1e3 * pace.step_seconds,
-             duration_text(60 * o.minutes));
+  because = {fmt::format("{} epochs at {:.1f} ms per step fit into {}", fitted.epochs, 1e3 * pace.step_seconds,
+                         duration_text(60 * o.minutes))};
   return fitted;
 }
 
@@ -116,9 +117,12 @@ void run_train(const TrainArguments& o, const Program& program) {
          fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
          "choose another --out, or go on with it by --resume");
   }
-  config = chosen_recipe(o, config);
-  if (group) return train_seeds(o, config);
   TrainOptions options;
+  config = chosen_recipe(o, config, options.preface);
+  if (group) {
+    for (const std::string& line : options.preface) console().say(line);
+    return train_seeds(o, config);
+  }
   options.resume = o.resume;
   options.stop_after = o.stop_after;
   options.listener = &console();

@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   augment = 11,
   subset = 12,
   agents = 13,
+  noise = 14,
   tune = 20,
   race = 21
 };

@@ -98,7 +98,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   const bool cloud = facts.set.geometry == Geometry::points;
   model.agents = agents_for(facts, cloud ? std::min<std::int64_t>(size.agents, 32) : size.agents);
   model.stencil = Stencil::neighbours;  // of clouds
-  model.ffn_stencil = true;
+  model.ffn_stencil = !cloud;
   model.task = task_for(facts);
   const std::int64_t starts =
       std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? 1 : 0));
@@ -112,7 +112,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   config.optimiser.kind = OptimiserKind::muon;
   config.optimiser.weight_decay = 1e-5;
   config.schedule.kind = ScheduleKind::one_cycle;
-  config.schedule.pct_start = 0.1;
+  config.schedule.pct_start = cloud ? 0.3 : 0.1;
   // The spectral norm of Muon's steps grows with the root of the width at one rate.
   config.schedule.learning_rate = 8e-3 * std::sqrt(32.0 / static_cast<double>(size.width));
   const auto [least, most] = std::minmax_element(facts.output_scale.begin(), facts.output_scale.end());
@@ -132,6 +132,7 @@ double step_operations(const DataFacts& facts, const TrainConfig& config) {
 
 OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch) {
+  check_data_file(file);
   const DataFacts facts = data_facts(file);
   const auto made = [&](const Size& size) {
     TrainConfig config = recipe_of_size(facts, size);
@@ -139,6 +140,7 @@ OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& ov
     Schema schema;
     bind_train_config(schema, config);
     for (const std::string& assignment : overrides) schema.override_with(assignment);
+    check_train_config(config);
     return config;
   };
   const auto says = [&](const char* key) {

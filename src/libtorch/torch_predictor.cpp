@@ -130,11 +130,18 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
   const auto width = static_cast<std::size_t>(set.output_channels()),
              points = static_cast<std::size_t>(prepared[0].points());
   const std::span<const float> values(answer.data_ptr<float>(), static_cast<std::size_t>(answer.numel()));
+  const std::vector<double>& increment = about_.normaliser.increment;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t to = prepared[q].order.empty() ? i : static_cast<std::size_t>(prepared[q].order[i]);
-      about_.normaliser.output.decode(values.subspan((q * points + i) * width, width),
-                                      queries[q].output.subspan(to * width, width));
+      const std::span<const float> network = values.subspan((q * points + i) * width, width);
+      const std::span<float> next = queries[q].output.subspan(to * width, width);
+      about_.normaliser.output.decode(network, next);
+      for (std::size_t c = 0; c < increment.size(); ++c) {  // the state and its change
+        next[c] =
+            static_cast<float>(static_cast<double>(queries[q].call.state[to * width + c]) +
+                               increment[c] * about_.normaliser.output.scale()[c] * static_cast<double>(network[c]));
+      }
     }
   }
 }

@@ -14,6 +14,7 @@ TorchTrainable::TorchTrainable(const nlohmann::json& architecture, const TrainCo
     : model_(make_model(architecture, static_cast<std::uint64_t>(config.seed))),
       config_(config),
       output_(objective.output),
+      increment_(objective.increment),
       loss_(config.loss, objective.output, objective.mesh, objective.spacing),
       device_(device),
       flat_(*model_, device, mirrored) {}
@@ -43,7 +44,8 @@ torch::Tensor TorchTrainable::loss(const Lesson& lesson) {
   for (std::size_t k = 0; k < static_cast<std::size_t>(config_.rollout); ++k) {
     Batch stepped = batch;
     stepped.input = torch::cat({batch.input, state}, -1);
-    state = pass(stepped, k);  // fed back in normalised form
+    const torch::Tensor step = pass(stepped, k);  // fed back in normalised form
+    state = increment_.empty() ? step : state + step * torch::tensor(increment_, step.options().requires_grad(false));
     const torch::Tensor one = judged(state, k + 1, k);
     sum = sum.defined() ? sum + one : one;
   }

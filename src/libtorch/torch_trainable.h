@@ -38,6 +38,7 @@ class TorchTrainable : public Trainable {
   std::shared_ptr<OperatorModel> model_;
   TrainConfig config_;
   ChannelMap output_;
+  std::vector<double> increment_;
   TorchLoss loss_;
   torch::Device device_;
   FlatParameters flat_;

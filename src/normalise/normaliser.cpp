@@ -1,5 +1,6 @@
 #include "normalise/normaliser.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -90,13 +91,32 @@ ChannelMap ChannelStatistics::map() const {
 }
 
 nlohmann::json to_json(const Normaliser& normaliser) {
-  return {{"coordinates", map_to_json(normaliser.coordinates)},
-          {"input", map_to_json(normaliser.input)},
-          {"output", map_to_json(normaliser.output)}};
+  nlohmann::json json{{"coordinates", map_to_json(normaliser.coordinates)},
+                      {"input", map_to_json(normaliser.input)},
+                      {"output", map_to_json(normaliser.output)}};
+  if (!normaliser.increment.empty()) json["increment"] = normaliser.increment;
+  return json;
 }
 
 Normaliser normaliser_from_json(const nlohmann::json& json) {
-  return {map_from_json(json.at("coordinates")), map_from_json(json.at("input")), map_from_json(json.at("output"))};
+  Normaliser normaliser{
+      map_from_json(json.at("coordinates")), map_from_json(json.at("input")), map_from_json(json.at("output")), {}};
+  if (json.contains("increment")) {
+    normaliser.increment = json.at("increment").get<std::vector<double>>();
+    const bool fits = static_cast<std::int64_t>(normaliser.increment.size()) == normaliser.output.channels() &&
+                      std::all_of(normaliser.increment.begin(), normaliser.increment.end(),
+                                  [](double unit) { return unit > 0 && std::isfinite(unit); });
+    if (!fits)
+      fail("reading a normaliser", "increments above 0, one per output channel", "others", "the file is damaged");
+  }
+  return normaliser;
+}
+
+void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network) {
+  for (std::size_t i = 0; !increment.empty() && i < network.size(); ++i) {
+    network[i] = static_cast<float>(static_cast<double>(state[i]) +
+                                    increment[i % increment.size()] * static_cast<double>(network[i]));
+  }
 }
 
 }  // namespace lano

@@ -43,7 +43,14 @@ class ChannelStatistics {
 
 struct Normaliser {
   ChannelMap coordinates, input, output;
+  // Of each output channel, for models that step in time: the network gives the change of the normalised state in these
+  // units. Empty: it gives the next state itself.
+  std::vector<double> increment = {};
 };
+
+// network [points, channels], what a stepping network gave, becomes the next normalised state: state + increment *
+// network. Nothing happens where `increment` is empty.
+void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network);
 
 nlohmann::json to_json(const Normaliser& normaliser);
 Normaliser normaliser_from_json(const nlohmann::json& json);

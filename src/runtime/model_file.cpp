@@ -66,6 +66,8 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
     fail(doing, "a normaliser with the channels of its fields", "another number of channels",
          "the file is damaged: copy it again");
   }
+  if (!map.increment.empty() && architecture.value("task", "") != "autoregressive")
+    fail(doing, "increments of a model that steps in time only", "others", "the file is damaged: copy it again");
   if (set.dims() < 1 || set.output_channels() < 1 || set.shape.empty()) {
     fail(doing, "at least one coordinate, output field and axis", "none", "the file is damaged: copy it again");
   }

@@ -177,11 +177,23 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
     return room;
   };
   if (output.empty()) return stream;
-  stream.write = [=, this](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
+  stream.write = [=, this, &points](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
+    const std::vector<double>& increment = file.normaliser.increment;
     for (std::int64_t i = 0; i < count; ++i) {
-      file.normaliser.output.decode(
-          {rows + i * stride, static_cast<std::size_t>(out)},
-          output.subspan(static_cast<std::size_t>(at(first + i) * out), static_cast<std::size_t>(out)));
+      const std::int64_t to = at(first + i);
+      const std::span<float> answer = output.subspan(static_cast<std::size_t>(to * out), static_cast<std::size_t>(out));
+      const std::span<const float> given(rows + i * stride, static_cast<std::size_t>(out));
+      if (increment.empty()) {
+        file.normaliser.output.decode(given, answer);
+        continue;
+      }
+      // u + s (scale of the output) network, channel by channel: the state is physical already.
+      const std::span<const float> state = row(points.state, to, out);
+      for (std::size_t c = 0; c < answer.size(); ++c) {
+        answer[c] =
+            static_cast<float>(static_cast<double>(state[c]) +
+                               increment[c] * file.normaliser.output.scale()[c] * static_cast<double>(given[c]));
+      }
     }
   };
   return stream;

@@ -39,6 +39,11 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("train.gradient_weight", c.loss.gradient_weight,
               "weight of the gradient term of the loss, uniform grids only");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
+  schema.bind("train.increments", c.increments,
+              "autoregressive: the network gives the change from frame to frame, not the next frame");
+  schema.bind(
+      "train.noise", c.noise,
+      "autoregressive: normal noise on the state a step starts from, relative to its root mean square; 0 for none");
   schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
   schema.bind<Engine>("train.engine", c.engine, {{"fused", Engine::fused}, {"composite", Engine::composite}},
                       "fused kernels, or plain LibTorch calls: the reference");
@@ -82,14 +87,19 @@ std::string to_toml(TrainConfig config) {
   return schema.to_toml();
 }
 
+void check_data_file(const std::string& path) {
+  constexpr const char* kReading = "reading the training config";
+  if (path.empty()) fail_usage(kReading, "a dataset: --data FILE or data.file", "none");
+  if (!is_utf8(path)) fail_usage(kReading, "a path of the dataset in UTF-8, as config files are", path);
+}
+
 void check_train_config(const TrainConfig& c) {
   const auto require = [](bool good, const char* expected, auto found) {
     if (!good) fail_usage("reading the training config", expected, fmt::format("{}", found));
   };
   // Products of these count items and steps: they may not overflow, nor mean more than anybody waits for.
   constexpr std::int64_t kMany = 1'000'000'000;
-  require(!c.data.empty(), "a dataset: --data FILE or data.file", "none");
-  require(is_utf8(c.data), "a path of the dataset in UTF-8, as config files are", c.data);
+  check_data_file(c.data);
   require(c.epochs >= 1 && c.epochs <= kMany, "train.epochs of 1 to a billion", c.epochs);
   require(c.epoch_samples >= 0, "train.epoch_samples of at least 0", c.epoch_samples);
   require(c.batch >= 1 && c.batch <= kMany, "train.batch of 1 to a billion", c.batch);
@@ -128,6 +138,10 @@ void check_train_config(const TrainConfig& c) {
   require(c.schedule.step_factor > 0 && c.schedule.step_factor <= 1, "schedule.step_factor in (0, 1]",
           c.schedule.step_factor);
   require(c.rollout >= 1 && c.rollout <= kMany, "train.rollout of 1 to a billion", c.rollout);
+  require(c.noise >= 0 && c.noise <= 1, "train.noise of 0 to 1", c.noise);
+  const bool steps = c.lano.task == Task::autoregressive;
+  require(steps || (!c.increments && c.noise == 0),
+          "model.task = \"autoregressive\" for train.increments and train.noise", "another task");
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
   require(c.schedule.learning_rate > 0 && std::isfinite(c.schedule.learning_rate),
           "schedule.learning_rate above 0, finite", c.schedule.learning_rate);

@@ -36,6 +36,8 @@ struct TrainConfig {
   std::int64_t checkpoint_steps = 0;  // a checkpoint every so many steps, 0: none; one after each epoch comes always
   double checkpoint_minutes = 10;     // and after so many minutes, 0: none
   std::int64_t rollout = 1;  // autoregressive: steps rolled out in training, with gradients; 1: teacher forcing
+  bool increments = false;   // autoregressive: the network gives the change from frame to frame
+  double noise = 0;          // autoregressive: of the state that a step starts from, relative to its size
   std::int64_t frames = 0;   // time-dependent sets: learn from so many first frames, 0: all
   Engine engine = Engine::fused;
   Selection selection = Selection::best;  // best by validation, or the last epoch's
@@ -44,6 +46,7 @@ struct TrainConfig {
 
 void bind_train_config(Schema& schema, TrainConfig& config);
 void check_train_config(const TrainConfig& config);
-std::string to_toml(TrainConfig config);  // every key with its value
+void check_data_file(const std::string& path);  // that there is a name, and one that a config can hold
+std::string to_toml(TrainConfig config);        // every key with its value
 
 }  // namespace lano

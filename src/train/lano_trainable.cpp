@@ -1,6 +1,7 @@
 // A lesson is recorded pass by pass (one, or the steps of a roll-out) and then gone through backwards:
 //   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of
 //   dL/dinput of pass k
+// With increments u_k = u_{k-1} + s network(...), and dL/du_{k-1} has dL/du_k besides.
 #include "train/lano_trainable.h"
 
 #include <fmt/format.h>
@@ -57,6 +58,7 @@ LanoTrainable::LanoTrainable(const nlohmann::json& architecture, const TrainConf
       seed_(static_cast<std::uint64_t>(config.seed)),
       rollout_(config_.task == Task::autoregressive ? config.rollout : 1),
       output_(objective.output),
+      increment_(objective.increment),
       loss_(config.loss, objective.output, objective.mesh, objective.spacing),
       values_(first_lano_weights(config_, shape_, seed_)),
       gradients_(values_.size()),
@@ -194,6 +196,7 @@ double LanoTrainable::learn(const Lesson& lesson) {
     p.slopes.resize(size);
     const kernels::Dropout dropout{config_.dropout, seed_, lesson.step, lesson.place, static_cast<std::uint32_t>(k)};
     p.tape = network.record(samples, p.features.data(), time.data(), p.output.data(), dropout);
+    if (steps) add_increment(increment_, k == 0 ? state : passes[k - 1].output, p.output);
     const std::vector<double> all_one;
     sum += loss_(p.output, lesson.truth[steps ? k + 1 : k], batch.sizes,
                  lesson.weights.empty() ? all_one : lesson.weights[k], lesson.share / static_cast<double>(rollout_),
@@ -207,6 +210,10 @@ double LanoTrainable::learn(const Lesson& lesson) {
     std::vector<float>& flat = add ? more_ : gradients_;
     const LanoGradients to = gradients_in(flat);
     if (k > 0) feature_slopes.resize(p.features.size());
+    // The next state is the last one and a multiple of what the network gives.
+    if (!increment_.empty() && k > 0) add_to(passes[k - 1].slopes, p.slopes);
+    for (std::size_t i = 0; !increment_.empty() && i < p.slopes.size(); ++i)
+      p.slopes[i] *= static_cast<float>(increment_[i % increment_.size()]);
     network.backward(*p.tape, p.features.data(), p.slopes.data(), to.network, k > 0 ? feature_slopes.data() : nullptr,
                      time.values.empty() ? nullptr : time.slopes.data());
     p.tape.reset();

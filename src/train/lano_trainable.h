@@ -52,6 +52,7 @@ class LanoTrainable : public Trainable {
   std::uint64_t seed_;
   std::int64_t rollout_;
   ChannelMap output_;
+  std::vector<double> increment_;
   FieldLoss loss_;
   std::vector<NamedShape> layout_;
   std::vector<float> values_, gradients_, more_;  // more: the gradients of a further pass, to be added

@@ -46,7 +46,27 @@ Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place) const {
     if (steps_in_time && k > 0) weigh([&](const Item&) { return k - 1; });  // weights belong to the steps rolled out
     for (Item& item : items) ++item.frame;
   }
+  if (config_.noise > 0) add_noise(lesson);
   return lesson;
+}
+
+// A roll-out starts each step from a state that is a little wrong; so does training then. Relative to the root mean
+// square of each sample's state.
+void Learner::add_noise(Lesson& lesson) const {
+  std::vector<float>& state = lesson.truth.front();
+  const std::size_t channels = state.size() / static_cast<std::size_t>(lesson.batch.points());
+  std::size_t first = 0;
+  for (std::size_t b = 0; b < lesson.batch.sizes.size(); ++b) {
+    const std::size_t size = static_cast<std::size_t>(lesson.batch.sizes[b]) * channels;
+    RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::noise, lesson.step, lesson.place + b);
+    std::vector<double> squares(channels);
+    for (std::size_t i = 0; i < size; ++i) squares[i % channels] += std::pow(static_cast<double>(state[first + i]), 2);
+    for (std::size_t i = 0; i < size; ++i) {
+      const double rms = std::sqrt(squares[i % channels] * static_cast<double>(channels) / static_cast<double>(size));
+      state[first + i] += static_cast<float>(config_.noise * rms * stream.normal());
+    }
+    first += size;
+  }
 }
 
 // Log-uniform in the range; on a grid the model takes the nearest patch grid of good aspect.

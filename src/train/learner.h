@@ -35,6 +35,7 @@ class Learner {
  private:
   Lesson lesson(const PreparedBatch& part, std::uint64_t place) const;
   void draw_agents();
+  void add_noise(Lesson& lesson) const;
 
   TrainConfig config_;
   std::unique_ptr<Trainable> model_;

@@ -11,14 +11,16 @@
 
 namespace lano {
 
-NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output)
+NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output,
+                             bool increments)
     : description_(d),
       scale_coordinates_(scale_coordinates),
       scale_input_(scale_input),
       scale_output_(scale_output),
       coordinates_(d.dims()),
       input_(d.input_channels()),
-      output_(d.output_channels()) {}
+      output_(d.output_channels()),
+      change_squares_(static_cast<std::size_t>(increments ? d.output_channels() : 0)) {}
 
 void NormaliserFit::add(const Samples& samples, bool first_piece) {
   const SetDescription& d = description_;
@@ -27,16 +29,32 @@ void NormaliserFit::add(const Samples& samples, bool first_piece) {
       coordinates_.add(samples.coordinates_of(i, d.dims()));
     if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
     if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
+    if (!change_squares_.empty()) add_changes(samples.output_of(i, d.output_channels()), samples.frames);
   }
+}
+
+void NormaliserFit::add_changes(std::span<const float> frames, std::int64_t count) {
+  const std::size_t size = frames.size() / static_cast<std::size_t>(count), channels = change_squares_.size();
+  for (std::size_t i = size; i < frames.size(); ++i) {
+    const double change = static_cast<double>(frames[i]) - static_cast<double>(frames[i - size]);
+    change_squares_[i % channels] += change * change;
+  }
+  changes_ += static_cast<double>(frames.size() - size) / static_cast<double>(channels);
 }
 
 Normaliser NormaliserFit::result() const {
   const auto map = [](bool scale, const ChannelStatistics& statistics, std::int64_t channels) {
     return scale ? statistics.map() : ChannelMap::identity(channels);
   };
-  return {map(scale_coordinates_, coordinates_, description_.dims()),
-          map(scale_input_, input_, description_.input_channels()),
-          map(scale_output_, output_, description_.output_channels())};
+  Normaliser fitted{map(scale_coordinates_, coordinates_, description_.dims()),
+                    map(scale_input_, input_, description_.input_channels()),
+                    map(scale_output_, output_, description_.output_channels()),
+                    {}};
+  for (std::size_t c = 0; c < change_squares_.size(); ++c) {
+    const double change = std::sqrt(change_squares_[c] / std::max(changes_, 1.0)) / fitted.output.scale()[c];
+    fitted.increment.push_back(change > 0 ? change : 1);
+  }
+  return fitted;
 }
 
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
@@ -47,7 +65,7 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
   NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel,
-                    config.output == Scaling::channel);
+                    config.output == Scaling::channel, config.increments);
   bool first = true;
   float largest = 0;  // of the output
   const auto see = [&](const Samples& piece) {

@@ -25,14 +25,19 @@ struct SplitSurvey {
 // bit.
 class NormaliserFit {
  public:
-  NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output);
+  NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output,
+                bool increments = false);
   void add(const Samples& samples, bool first_piece);  // shared coordinates count once, whatever the number of samples
   Normaliser result() const;
 
  private:
+  void add_changes(std::span<const float> frames, std::int64_t count);
+
   SetDescription description_;
   bool scale_coordinates_, scale_input_, scale_output_;
   ChannelStatistics coordinates_, input_, output_;
+  std::vector<double> change_squares_;  // of each output channel, from frame to frame; empty: not asked for
+  double changes_ = 0;
 };
 
 // Fails where the set has no output or no training sample.

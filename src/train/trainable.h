@@ -24,6 +24,7 @@ struct Objective {
   ChannelMap output;  // from network values to physical ones
   Shape mesh;         // of the gradient term
   std::vector<double> spacing;
+  std::vector<double> increment = {};  // Normaliser::increment
 };
 
 // One batch of a step.

@@ -156,6 +156,7 @@ TrainResult Trainer::run() {
 
 void Trainer::announce() const {
   const SplitSurvey& survey = subject_.survey;
+  for (const std::string& line : options_.preface) listener().say(line);
   const std::int64_t parameters = learner_.model().parameter_count();
   folder_.event("start", {{"version", kVersion},
                           {"parameters", parameters},

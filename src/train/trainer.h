@@ -24,6 +24,7 @@ struct TrainOptions {
   std::int64_t stop_after = 0;  // stop after so many epochs in all, to be resumed; 0: train to the end
   bool test = true;             // judge the chosen weights on the test split at the end
   std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
+  std::vector<std::string> preface = {};                   // said before the first step, once nothing is wrong
   Listener* listener = &quiet();
 };
 

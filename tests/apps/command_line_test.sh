@@ -197,7 +197,13 @@ expect 0 'run +finished +2/2' "$lano" runs .
 expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
 expect 0 '5 samples of \[8, 8\] at 4 times' \
   "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
-expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set train.selection=last
+# Without a config a recipe is chosen, in time, and said in three lines; --set holds.
+expect 0 'model   LANO of 3 blocks, width 16' "$lano" train --data d.h5 --out own --minutes 0.03
+expect 0 'steps   ' "$lano" train --data d.h5 --out own2 --minutes 0.03 --set model.agents=4
+expect 1 'already there' "$lano" train --data d.h5 --out own --minutes 0.03
+expect 2 'its epochs are fixed' "$lano" train --resume own --minutes 1
+[ ! -e own.timing ] || complain "the timed steps left a folder"
+expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set model.task=steady --set train.selection=last
 expect 0 'test relative L2' \
   "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
 expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6

@@ -197,7 +197,9 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
                                                   {"model.features", std::int64_t{3}},
                                                   {"model.latent_grid", std::int64_t{32}},
                                                   {"model.window", std::int64_t{4}},
-                                                  {"model.levels", std::int64_t{1}}};
+                                                  {"model.levels", std::int64_t{1}},
+                                                  {"model.stencil", std::string("neighbours")},
+                                                  {"model.ffn_stencil", true}};
   std::map<Where, std::vector<float>> plain;
   std::vector<Where> places;
   for (const auto& [where, takes] : {std::pair(Where::grid, info->grid), std::pair(Where::mesh, info->mesh),

@@ -50,6 +50,11 @@ std::vector<Taught> lessons() {
     t.config.rollout = 3;
     t.weights = {{1, 1}, {0.5, 0.5}, {2, 2}};
   });
+  add("increments", timed, {few, few}, [](Taught& t) {
+    t.config.lano.task = Task::autoregressive;
+    t.config.rollout = 2;
+    t.config.increments = true;
+  });
   add("dropped", grid, {n, n}, [](Taught& t) { t.config.lano.dropout = 0.2; });
   add("packed_clouds", described(Geometry::points, {100}, 2, 1, 1), {100, 31, 140},
       [](Taught& t) { t.config.lano.dropout = 0.1; });
@@ -62,7 +67,9 @@ Objective objective_of(const Taught& t) {
     shift.push_back(0.2 * static_cast<double>(c));
     scale.push_back(1.5 - 0.4 * static_cast<double>(c));
   }
-  return {ChannelMap(shift, scale), t.set.shape, {0.05, 0.05}};
+  Objective objective{ChannelMap(shift, scale), t.set.shape, {0.05, 0.05}};
+  if (t.config.increments) objective.increment.assign(t.set.output.size(), 0.4);
+  return objective;
 }
 
 // Something to learn: a smooth field of the place, the input and the step.

@@ -26,10 +26,11 @@ TEST(Lano, ParameterCountsOfTheRecipes) {
     std::string name;
     std::int64_t l, h, c, m, da, du, expected;
     Task task;
+    bool ffn_stencil = false;
   };
   for (const Recipe& r : {Recipe{"darcy/paper", 8, 8, 128, 128, 1, 1, 1104513, Task::steady},
                           Recipe{"darcy/laptop", 4, 4, 64, 64, 1, 1, 145473, Task::steady},
-                          Recipe{"darcy/quickstart", 4, 4, 64, 64, 1, 1, 145473, Task::steady},
+                          Recipe{"darcy/quickstart", 6, 4, 32, 64, 1, 1, 59873, Task::steady, true},
                           Recipe{"darcy/smoke", 2, 2, 16, 16, 1, 1, 5489, Task::steady},
                           Recipe{"neuralop-darcy/lano16", 4, 4, 64, 32, 1, 1, 144961, Task::steady},
                           Recipe{"burgers/laptop", 4, 2, 48, 16, 2, 2, 82818, Task::autoregressive}}) {
@@ -39,11 +40,13 @@ TEST(Lano, ParameterCountsOfTheRecipes) {
     config.width = r.c;
     config.agents = r.m;
     config.task = r.task;
+    config.ffn_stencil = r.ffn_stencil;
     auto set = described(Geometry::grid, {43, 43}, 2, static_cast<std::size_t>(r.da), static_cast<std::size_t>(r.du));
     if (r.task != Task::steady) set.time = {0, 1};
     const std::int64_t c = r.c, in = 2 + r.da + (r.task == Task::autoregressive ? r.du : 0);
     const std::int64_t encoder = in * 2 * c + 2 * c + 2 * c * c + c + c;
-    const std::int64_t block = 2 * 2 * c + 3 * c * c + c * c + c + 9 * c + 4 * r.m + 2 * (2 * c * c) + 2 * c + c;
+    const std::int64_t block = 2 * 2 * c + 3 * c * c + c * c + c + 9 * c + 4 * r.m + 2 * (2 * c * c) + 2 * c + c +
+                               (r.ffn_stencil ? 9 * 2 * c : 0);
     const std::int64_t decoder = 2 * c + c * r.du + r.du;
     EXPECT_EQ(encoder + r.l * block + decoder, r.expected) << r.name;
     EXPECT_EQ(parameter_count(*model_for(config, set)), r.expected) << r.name;

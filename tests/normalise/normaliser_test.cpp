@@ -57,6 +57,19 @@ TEST(Normaliser, JsonKeepsEveryBit) {
   EXPECT_EQ(read.output.scale(), normaliser.output.scale());
 }
 
+TEST(Normaliser, IncrementsAreKeptAndAdded) {
+  Normaliser n{ChannelMap::identity(1), ChannelMap::identity(0), ChannelMap::identity(2), {0.1, 1.0 / 3}};
+  EXPECT_EQ(normaliser_from_json(to_json(n)).increment, n.increment);
+  const std::vector<float> state{1, 2, 3, 4};
+  std::vector<float> network{10, 30, -10, 0};
+  add_increment(n.increment, state, network);
+  EXPECT_EQ(network, (std::vector<float>{2, 12, 2, 4}));
+  n.increment.clear();
+  EXPECT_FALSE(to_json(n).contains("increment"));
+  add_increment(n.increment, state, network);
+  EXPECT_EQ(network[0], 2);
+}
+
 TEST(Normaliser, ZeroOrInfiniteScalesAreRefused) {
   EXPECT_ERROR_WITH(ChannelMap({0.0}, {0.0}), "scales other than 0");
   EXPECT_ERROR_WITH(ChannelMap({0.0}, {INFINITY}), "finite");

@@ -71,8 +71,10 @@ std::map<std::string, Tensor> random_weights(const LanoConfig& config, const Lan
     norm(block + "norm1");
     linear(attention + "qkv", 3 * c, c, false);
     Shape stencil{c, 1};
-    stencil.insert(stencil.end(), static_cast<std::size_t>(std::max<std::int64_t>(1, shape.axes)), 3);
+    stencil.insert(stencil.end(), static_cast<std::size_t>(stencil_axes(config, shape)), 3);
     if (config.dwc) add(attention + "dwc", stencil);
+    stencil[0] = config.ffn_ratio * c;
+    if (config.ffn_stencil) add(block + "ffn_dwc", stencil);
     for (int b = 1; b <= 4 && config.bias != Bias::none; ++b)
       add(attention + "bias" + std::to_string(b), {config.agents}, 1.0);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {config.agents, c}, 1.0);
@@ -160,6 +162,8 @@ json write_case(const std::string& name, const LanoConfig& config, const SetDesc
   file.set = set;
   file.coordinates = grid;
   file.normaliser = {some_map(set.dims()), some_map(set.input_channels()), some_map(set.output_channels())};
+  if (name.starts_with("changing"))  // models that give the change of their state
+    file.normaliser.increment.assign(static_cast<std::size_t>(set.output_channels()), 0.3);
   file.provenance = {{"made", true}};
   file.weights = random_weights(config, shape);
   write_model_file(folder / (name + ".safetensors"), file);
@@ -320,6 +324,9 @@ json write_cases() {
   add(
       "autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
   add(
+      "changing", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
+  on_grid("ffn_stencil", [](auto& c) { c.ffn_stencil = true; });
+  add(
       "time_conditional",
       [](auto& c) {
         c.task = Task::time_conditional;
@@ -336,6 +343,7 @@ json write_cases() {
       timed, points);
   auto timed_cloud = described(Geometry::points, {40}, 2, 1, 2);
   timed_cloud.time = {0.0, 0.1, 0.2, 0.3};
+  add("changing_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
   add("autoregressive_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
   add("time_conditional_cloud", [](auto& c) { c.task = Task::time_conditional; }, timed_cloud, {});
   return cases;

@@ -1,6 +1,8 @@
 // Roll-outs by the operator and through C: the same as stepping by hand, on grids and clouds.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "random_model.h"
 #include "runtime/lano.h"
 #include "runtime/operator.h"
@@ -46,6 +48,42 @@ TEST(RollOut, EqualsSteppingByHand) {
                                           states.begin() + static_cast<std::ptrdiff_t>(step * 60 + 60)));
     }
     EXPECT_NE(std::vector<float>(states.begin(), states.begin() + 60), state);
+  }
+}
+
+// The change of the state: the same network with increments gives u + s (its answer without shift).
+TEST(RollOut, IncrementsAreAddedToTheState) {
+  for (const Geometry geometry : {Geometry::mesh, Geometry::points}) {
+    ModelFile plain = model_of(geometry, stepping()), changing = plain;
+    changing.normaliser.increment = {0.25, 0.5};
+    const test::Scratch scratch;
+    write_model_file(scratch / "model.safetensors", changing);
+    const Operator next(std::move(plain)), change = Operator::load(scratch / "model.safetensors");
+    const std::vector<float> x = places(), a = test::uniform(30, 6), state = test::uniform(60, 7);
+    Operator::Call call;
+    call.state = state;
+    const std::vector<float> one = next.predict(x, a, call), two = change.predict(x, a, call);
+    const ChannelMap map = test::some_scaling(2);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      const double network = one[i] - map.shift()[i % 2], unit = i % 2 == 0 ? 0.25 : 0.5;
+      EXPECT_NEAR(two[i], state[i] + unit * network, 1e-5) << i;
+    }
+  }
+}
+
+TEST(RollOut, IncrementsOfASteadyModelAreADamagedFile) {
+  const test::Scratch scratch;
+  LanoConfig steady = stepping();
+  steady.task = Task::steady;
+  ModelFile file = model_of(Geometry::mesh, steady);
+  file.normaliser.increment = {0.25, 0.5};
+  write_model_file(scratch / "steady.safetensors", file);
+  EXPECT_ERROR_WITH(Operator::load(scratch / "steady.safetensors"), "steps in time");
+  file = model_of(Geometry::mesh, stepping());
+  for (const std::vector<double>& units : {std::vector<double>{1}, {0, 1}, {-1, 1}, {1, HUGE_VAL}}) {
+    file.normaliser.increment = units;
+    write_model_file(scratch / "odd.safetensors", file);
+    EXPECT_NE(test::error_of([&] { Operator::load(scratch / "odd.safetensors"); }), "no error");
   }
 }
 

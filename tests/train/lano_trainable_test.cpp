@@ -104,6 +104,16 @@ std::vector<Setting> settings() {
     s.config.loss.gradient_weight = 0.1;
     s.weights = {{1, 1}, {2, 2}, {0.5, 0.5}};
   });
+  add("increments", timed, {30, 30}, [](Setting& s) {
+    s.config.lano.task = Task::autoregressive;
+    s.config.increments = true;
+  });
+  add("increments_rolled_out", timed, {30, 30}, [](Setting& s) {
+    s.config.lano.task = Task::autoregressive;
+    s.config.increments = true;
+    s.config.rollout = 3;
+    s.weights = {{1, 1}, {2, 2}, {0.5, 0.5}};
+  });
   add("dropped", grid, {30, 30}, [](Setting& s) { s.config.lano.dropout = 0.3; });
   add("dropped_clouds", described(Geometry::points, {12}, 1, 1), {12, 5},
       [](Setting& s) { s.config.lano.dropout = 0.5; });
@@ -134,7 +144,8 @@ class Taught {
       shift.push_back(s.unit * (0.3 + static_cast<double>(c)));
       scale.push_back(s.unit * (1.5 - 0.5 * static_cast<double>(c)));
     }
-    objective = {ChannelMap(shift, scale), s.set.geometry == Geometry::points ? Shape{} : s.set.shape, {0.2, 0.25}};
+    objective = {ChannelMap(shift, scale), s.set.geometry == Geometry::points ? Shape{} : s.set.shape, {0.2, 0.25}, {}};
+    if (s.config.increments) objective.increment = {0.3, 0.8};
     lano = std::make_unique<LanoTrainable>(to_json(s.config.lano, shape), s.config, objective);
     const std::vector<float> larger = normal(static_cast<std::int64_t>(lano->values().size()), 5, 0.4);
     for (std::size_t i = 0; i < larger.size(); ++i) lano->values()[i] = larger[i] + 0.2f * lano->values()[i];
@@ -190,7 +201,11 @@ class Taught {
           features.push_back(row);
         }
         const double time = lesson.batch.times.empty() ? 0 : lesson.batch.times[b];
-        state = network.forward(features, lesson.batch.mesh, reach_of(lesson.batch.sizes[b]), {}, time);
+        Matrix next = network.forward(features, lesson.batch.mesh, reach_of(lesson.batch.sizes[b]), {}, time);
+        for (std::size_t n = 0; c.increments && n < points; ++n) {
+          for (std::size_t ch = 0; ch < du; ++ch) next[n][ch] = state[n][ch] + objective.increment[ch] * next[n][ch];
+        }
+        state = next;
         Matrix error = state, truth = truth_of(steps ? k + 1 : k, first, points, false);
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t ch = 0; ch < du; ++ch) {

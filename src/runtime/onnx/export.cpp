@@ -116,7 +116,7 @@ class Export {
     for (std::size_t l = 0; l < weights_.network.blocks.size(); ++l) f = block(f, l, points);
     f = decoder(f);
     g_.scope("output");
-    f = points.shaped(decoded(f, file_.normaliser.output), {shape_.output_channels});
+    f = points.shaped(state_.empty() ? decoded(f, file_.normaliser.output) : changed(f), {shape_.output_channels});
     if (!order.empty()) f = reordered(g_, f, inverse_order(g_, order, points.count()));
     const auto axes = point_axes(shape_.output_channels);
     g_.output("output", Type::float32, axes, listed(file_.set.output), f);
@@ -162,6 +162,16 @@ class Export {
     return cast(op("Add", scaled, g_.doubles({map.channels()}, map.shift())), kFloat);
   }
 
+  // The state and what the network says it changes by.
+  Value changed(const Value& network) {
+    const ChannelMap& map = file_.normaliser.output;
+    std::vector<double> units;
+    for (std::size_t c = 0; c < map.scale().size(); ++c)
+      units.push_back(file_.normaliser.increment[c] * map.scale()[c]);
+    const Value change = op("Mul", cast(network, kDouble), g_.doubles({map.channels()}, units));
+    return cast(op("Add", cast(state_, kDouble), change), kFloat);
+  }
+
   Value linear(const Value& x, const std::string& name, const float* weight, const float* bias, std::int64_t out,
                std::int64_t in) {
     std::vector<Value> inputs{x, g_.weights(name + ".weight", {out, in}, {weight, static_cast<std::size_t>(out * in)})};
@@ -198,7 +208,11 @@ class Export {
     points.see(x);
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
-    if (!state.empty()) parts.push_back(encoded(in_order(state), file_.normaliser.output));
+    if (!state.empty()) {
+      parts.push_back(encoded(in_order(state), file_.normaliser.output));
+      if (!file_.normaliser.increment.empty())
+        state_ = g_.node("Reshape", {in_order(state), g_.list({-1, shape_.output_channels})});
+    }
     const Value all = parts.size() == 1 ? parts[0] : g_.node("Concat", parts, {{"axis", std::int64_t{2}}});
     return g_.node("Reshape",
                    {all, g_.list({-1, position_width(config_.position, shape_.dims) + shape_.input_channels})});
@@ -339,6 +353,7 @@ class Export {
   const Place& place_;
   std::vector<std::int64_t> patches_;
   Graph g_;
+  Value state_;  // of models that give its change, in the model's order
   Exported exported_;
 };
 
