@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "kernels/tile_kernels.h"
 
 namespace lano {
 namespace {
@@ -66,7 +67,9 @@ Optimiser::Optimiser(const OptimiserConfig& config, const std::vector<NamedShape
       matrices_(config.kind == OptimiserKind::muon ? linear_maps(layout) : std::vector<Matrix>{}),
       groups_(groups_without(layout, config.decay, matrices_)),
       first_(size_of(layout)),
-      second_(first_.size()) {}
+      second_(first_.size()) {
+  kernels::kernels();  // fails on an unknown LANO_SIMD: now, not at the first step
+}
 
 void Optimiser::step(std::span<float> parameters, std::span<const float> gradients, double learning_rate,
                      double beta1) {
