@@ -190,7 +190,20 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
   // The composite path runs with one thread too: small problems are faster there, and its best time is the peer.
   std::vector<int> composite_threads;
   if (with_composite) composite_threads = threads > 1 ? std::vector<int>{1, threads} : std::vector<int>{1};
-  std::vector<double> fused_ms, sgemm;
+  std::vector<double> fused_ms, sgemm, adamw_ms, muon_ms;
+  std::unique_ptr<Optimiser> muon;  // beside the step's own AdamW
+  if (work == Work::step) {
+    OptimiserConfig config;
+    config.kind = OptimiserKind::muon;
+    muon = std::make_unique<Optimiser>(config, p.trainable->layout());
+  }
+  const auto time_optimisers = [&] {
+    const auto time = [&](Optimiser& optimiser) {
+      return milliseconds_of([&] { optimiser.step(p.trainable->values(), p.trainable->gradients(), 0.0, 0.9); });
+    };
+    adamw_ms.push_back(time(*p.optimiser));
+    muon_ms.push_back(time(*muon));
+  };
   std::vector<std::vector<double>> composite_ms(composite_threads.size());
   sgemm_rate(threads, 2);
   use(p, true, threads);
@@ -210,6 +223,7 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
       sgemm.push_back(sgemm_rate(threads, 3));
       use(p, true, threads);
       fused_ms.push_back(milliseconds_of(once));
+      if (muon) time_optimisers();
     }
     for (std::size_t i = 0; i < composite_threads.size(); ++i) {
       if (i == 0 && composite_threads.size() > 1 && rounds >= 1 && composite_ms[0][0] > 2 * composite_ms[1][0])
@@ -225,6 +239,12 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
   result["gflops"] = gflops;
   result["sgemm_gflops"] = rate;
   result["roofline"] = gflops / rate;
+  if (muon) {
+    const double adam = median(adamw_ms), polar = median(muon_ms);
+    result["adamw_ms"] = adam;
+    result["muon_ms"] = polar;
+    result["muon_share"] = polar / (fused - adam + polar);  // of a step with Muon in AdamW's place
+  }
   if (with_composite) {
     std::size_t best = 0;
     for (std::size_t i = 1; i < composite_ms.size(); ++i) {

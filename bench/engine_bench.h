@@ -20,7 +20,8 @@ struct BenchCase {
 std::vector<std::string> case_names();
 
 // Time of both engines, their difference, sgemm. Fields: case, work, batch, points, threads, composite_ms,
-// composite_threads, fused_ms, speedup, gflops, sgemm_gflops, roofline, max_rel_diff, rounds, simd.
+// composite_threads, fused_ms, speedup, gflops, sgemm_gflops, roofline, max_rel_diff, rounds, simd; of steps adamw_ms,
+// muon_ms and muon_share, what the optimisers take.
 nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads, bool with_composite, double seconds);
 
 // Rise of the resident high-water mark over one call in this process, in bytes: to be asked of a fresh one.

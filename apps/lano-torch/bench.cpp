@@ -63,6 +63,10 @@ void print_speed(const nlohmann::json& r) {
              r["speedup"].get<double>(), r["peak_bytes_fused"].get<double>() / 1e6);
   fmt::print("  {:.1f} GFLOP/s of sgemm's {:.1f}: roofline {:.3f}\n", r["gflops"].get<double>(),
              r["sgemm_gflops"].get<double>(), r["roofline"].get<double>());
+  if (r.contains("muon_ms")) {
+    fmt::print("  optimiser   AdamW {:.2f} ms, Muon {:.2f} ms: {:.1f} % of a step with Muon\n",
+               r["adamw_ms"].get<double>(), r["muon_ms"].get<double>(), 100 * r["muon_share"].get<double>());
+  }
   fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n",
              r["max_rel_diff"].get<double>(), r["rounds"].get<int>());
 }
@@ -172,6 +176,10 @@ void runtime(const Options& o) {
   fmt::print("  loading the model      {:8.1f} ms\n", number("load_ms"));
   fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n",
              number("start_ms"));
+  if (r.contains("muon_ms")) {
+    fmt::print("  optimiser   AdamW {:.2f} ms, Muon {:.2f} ms: {:.1f} % of a step with Muon\n",
+               r["adamw_ms"].get<double>(), r["muon_ms"].get<double>(), 100 * r["muon_share"].get<double>());
+  }
   fmt::print("  largest relative difference {:.1e}; medians of {} alternating rounds\n", number("max_rel_diff"),
              r["rounds"].get<int>());
   if (o.json) std::cout << r.dump() << '\n';

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -43,6 +44,11 @@ SampleStore::SampleStore(std::filesystem::path path, const std::string& header, 
   const std::string doing = fmt::format("opening the side store '{}'", path_.string());
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) fail(doing, "a file to write", errno_text(errno));
+  // Two generations would write their records over each other's. The kernel gives the lock back, however this one ends.
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(file_);
+    fail(doing, "no other generation of this dataset", "one under way", "wait for it, or choose another --out");
+  }
   const std::uint64_t length = header.size();
   std::string start(kMagic);
   start.append(reinterpret_cast<const char*>(&length), sizeof length);

@@ -69,9 +69,9 @@ bool fix_epochs_of(const TablePlan& plan, const TrainConfig& recipe, const fs::p
   return true;
 }
 
-// `set`: the hash of the benchmark's.
-void finish_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model,
-                 const std::string& set, Listener& listener) {
+// What is known of a pair, with what is asked of it now. `set`: the hash of the benchmark's.
+Pair begun_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model,
+                const std::string& set) {
   make_folder(folder);
   Pair pair;
   if (fs::exists(pair_file(folder))) pair = pair_from(pair_file(folder));
@@ -79,13 +79,20 @@ void finish_pair(const TablePlan& plan, const fs::path& folder, const std::strin
   pair.benchmark = benchmark;
   pair.threads = threads_of(plan.threads);
   pair.set = set;
-  const TrainConfig recipe = recipe_of(plan, benchmark, model);
-  if (!fix_epochs_of(plan, recipe, folder, pair, listener)) {
-    if (!interrupted()) write_pair(folder, pair);
-    return;
-  }
+  return pair;
+}
+
+// Writes pair.json with the epochs that the budget buys.
+void begin_pair(const TablePlan& plan, const fs::path& folder, Pair pair, Listener& listener) {
+  if (pair.epochs > 0) return;
+  if (plan.minutes > 0) listener.say(fmt::format("== {} on {}: measuring its pace", pair.model, pair.benchmark));
+  const bool fixed = fix_epochs_of(plan, recipe_of(plan, pair.benchmark, pair.model), folder, pair, listener);
+  if (fixed || !interrupted()) write_pair(folder, pair);
+}
+
+void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   write_pair(folder, pair);
-  const TrainConfig fixed = fixed_recipe(recipe, folder, pair, doing_of(pair));
+  const TrainConfig fixed = fixed_recipe(recipe_of(plan, pair.benchmark, pair.model), folder, pair, doing_of(pair));
   write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the place of the set as it is now
   for (std::int64_t s = fixed.seed; s < fixed.seed + plan.seeds && !interrupted(); ++s) {
     if (const SeedOutcome* known = find_outcome(pair, s); known != nullptr && known->settled()) continue;
@@ -158,18 +165,25 @@ void run_table(const TablePlan& plan, const fs::path& folder, const std::functio
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));
   write_file_atomically(folder / "table.json", plan_text(plan));
-  for (const std::string& benchmark : plan.benchmarks) {
-    for (const std::string& model : plan.models) {
-      if (interrupted()) return;
-      const fs::path own = pair_folder(folder, benchmark, model);
-      listener.say(fmt::format("== {} on {}", model, benchmark));
-      finish_pair(plan, own, benchmark, model, hashes.at(benchmark), listener);
-      if (!fs::exists(pair_file(own))) continue;
-      const Pair pair = pair_from(pair_file(own));
-      if (const std::string why = pair.reason(); !why.empty()) listener.say(why);
-      see(pair);
+  const auto each_pair = [&](const auto& work) {
+    for (const std::string& benchmark : plan.benchmarks) {
+      for (const std::string& model : plan.models) {
+        if (interrupted()) return;
+        const fs::path own = pair_folder(folder, benchmark, model);
+        work(own, begun_pair(plan, own, benchmark, model, hashes.at(benchmark)));
+      }
     }
-  }
+  };
+  // All paces before the first training: what the machine does in the hours of the trainings gives no pair fewer
+  // epochs.
+  each_pair([&](const fs::path& own, const Pair& pair) { begin_pair(plan, own, pair, listener); });
+  each_pair([&](const fs::path& own, const Pair& begun) {
+    listener.say(fmt::format("== {} on {}", begun.model, begun.benchmark));
+    if (begun.epochs > 0) finish_pair(plan, own, begun);
+    const Pair pair = pair_from(pair_file(own));
+    if (const std::string why = pair.reason(); !why.empty()) listener.say(why);
+    see(pair);
+  });
 }
 
 std::vector<Pair> read_table(const fs::path& folder) {

@@ -20,7 +20,11 @@ std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& b
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
-  if (!is_lano(model)) files.push_back(needed(own / (preset + ".toml"), model));
+  if (!is_lano(model)) {
+    if (const fs::path others = configs / benchmark / (preset + "-others.toml"); fs::exists(others))
+      files.push_back(others);
+    files.push_back(needed(own / (preset + ".toml"), model));
+  }
   if (const fs::path special = own / fmt::format("{}-{}.toml", preset, benchmark); fs::exists(special))
     files.push_back(special);
   return files;

@@ -1,6 +1,6 @@
-// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO; configs/models/<model>/<preset>.toml says what
-// another operator does differently, and <preset>-<benchmark>.toml beside it what it does on that benchmark alone. Each
-// is laid over the ones before.
+// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO, <preset>-others.toml beside it (where there is
+// one) says what all other operators do differently, configs/models/<model>/<preset>.toml what one of them does, and
+// <preset>-<benchmark>.toml beside that what it does on that benchmark alone. Each is laid over the ones before.
 #pragma once
 
 #include <filesystem>
