@@ -37,7 +37,7 @@ SampleSet::SampleSet(Samples s, const SetDescription& d, const Normaliser& norma
     : size_(s.count),
       frames_(s.frames),
       dims_(d.dims()),
-      inputs_(d.input_channels()),
+      inputs_(d.input_channels() + normaliser.mean_mesh.channels()),
       outputs_(d.output_channels()),
       packed_(!s.counts.empty()),
       mesh_(d.geometry == Geometry::points ? Shape{} : d.shape),
@@ -68,8 +68,16 @@ SampleSet::SampleSet(Samples s, const SetDescription& d, const Normaliser& norma
     }
   }
   shared_ = s.shared_coordinates;
+  if (normaliser.mean_mesh.empty()) {
+    input_ = encoded(normaliser.input, std::move(s.input));
+  } else {
+    for (std::int64_t i = 0; i < s.count; ++i) {
+      const std::vector<float> one =
+          normaliser.encode_input(mesh_, s.coordinates_of(i, d.dims()), s.input_of(i, d.input_channels()));
+      input_.insert(input_.end(), one.begin(), one.end());
+    }
+  }
   coordinates_ = encoded(normaliser.coordinates, std::move(s.coordinates));
-  input_ = encoded(normaliser.input, std::move(s.input));
   output_ = std::move(s.output);
 }
 

@@ -25,6 +25,7 @@ constexpr std::int64_t kPointsPerStep =
 constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
 constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
 constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
+constexpr double kStateNoise = 0.01;          // of models that step in time, relative to the state
 constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
 
 // Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
@@ -70,6 +71,7 @@ DataFacts data_facts(const std::string& file) {
   facts.training = static_cast<std::int64_t>(train.size());
   facts.validation = static_cast<std::int64_t>(reader.indices(Split::validation).size());
   if (!reader.has_output() || train.empty()) fail_usage(kDoing, "training samples with output", "none");
+  facts.deformed = facts.set.geometry != Geometry::points && !reader.shared_coordinates();
   constexpr std::size_t kLooked = 32;  // samples are enough to tell scales apart
   std::vector<std::int64_t> some;
   for (std::size_t i = 0; i < std::min(kLooked, train.size()); ++i)
@@ -109,6 +111,11 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   const bool thick = std::all_of(facts.set.shape.begin(), facts.set.shape.end(), [](std::int64_t n) { return n >= 8; });
   if (facts.uniform && thick) config.loss.gradient_weight = 0.1;
   config.coordinates = Scaling::channel;
+  config.displacement = facts.deformed;
+  if (model.task == Task::autoregressive) {
+    config.increments = true;
+    config.noise = kStateNoise;
+  }
   config.optimiser.kind = OptimiserKind::muon;
   config.optimiser.weight_decay = 1e-5;
   config.schedule.kind = ScheduleKind::one_cycle;

@@ -18,6 +18,7 @@ inline constexpr double kOwnMinutes = 10;  // where nobody said how long: hours 
 struct DataFacts {
   SetDescription set;
   std::int64_t training = 0, validation = 0;  // samples
+  bool deformed = false;                      // a mesh, or a grid, of each sample's own
   bool uniform = false;                       // a grid of equal steps, the same for all samples
   std::vector<double> output_scale;           // deviation of each output channel over the training split
 };

@@ -27,7 +27,8 @@ void check_baseline(const ModelFile& file, const std::string& doing) {
   LanoShape shape;
   baseline_from_json(file.architecture, config, shape);
   const std::int64_t state = config.task == Task::autoregressive ? file.set.output_channels() : 0;
-  if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + state ||
+  const std::int64_t moved = file.normaliser.mean_mesh.channels();
+  if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + moved + state ||
       shape.output_channels != file.set.output_channels()) {
     fail(doing, "an architecture with the channels of its fields", "another number of channels", kDamaged);
   }
@@ -105,9 +106,14 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
     map.encode(values.subspan(at(i) * width, width), std::span(to).last(width));
   };
   const std::int64_t states = task() == Task::autoregressive ? set.output_channels() : 0;
+  const std::int64_t moved = about_.normaliser.mean_mesh.channels();
+  std::vector<float> displacement;  // of meshes, which keep their own order
+  if (moved > 0) displacement = about_.normaliser.mean_mesh.displacement(p.fields.mesh, coordinates);
   for (std::int64_t i = 0; i < points; ++i) {
     append(coordinates, set.dims(), about_.normaliser.coordinates, i, p.fields.coordinates);
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);
+    const auto own = displacement.begin() + i * moved;
+    p.fields.input.insert(p.fields.input.end(), own, own + moved);
     if (states > 0) append(query.call.state, states, about_.normaliser.output, i, p.fields.input);
   }
   if (task() == Task::time_conditional) p.fields.times = {query.call.time};
@@ -123,7 +129,8 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
     all.input.insert(all.input.end(), p.fields.input.begin(), p.fields.input.end());
     all.times.insert(all.times.end(), p.fields.times.begin(), p.fields.times.end());
   }
-  const std::int64_t inputs = set.input_channels() + (task() == Task::autoregressive ? set.output_channels() : 0);
+  const std::int64_t inputs = set.input_channels() + about_.normaliser.mean_mesh.channels() +
+                              (task() == Task::autoregressive ? set.output_channels() : 0);
   const torch::Tensor answer = with_memory([&] {
     return model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
   });

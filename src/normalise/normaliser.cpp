@@ -95,6 +95,7 @@ nlohmann::json to_json(const Normaliser& normaliser) {
                       {"input", map_to_json(normaliser.input)},
                       {"output", map_to_json(normaliser.output)}};
   if (!normaliser.increment.empty()) json["increment"] = normaliser.increment;
+  if (!normaliser.mean_mesh.empty()) json["displacement"] = normaliser.mean_mesh.scale();
   return json;
 }
 
@@ -109,7 +110,34 @@ Normaliser normaliser_from_json(const nlohmann::json& json) {
     if (!fits)
       fail("reading a normaliser", "increments above 0, one per output channel", "others", "the file is damaged");
   }
+  if (json.contains("displacement")) {
+    std::vector<double> scale = json.at("displacement").get<std::vector<double>>();
+    const bool fits =
+        static_cast<std::int64_t>(scale.size()) == normaliser.coordinates.channels() &&
+        std::all_of(scale.begin(), scale.end(), [](double unit) { return unit > 0 && std::isfinite(unit); });
+    if (!fits)
+      fail("reading a normaliser", "displacements above 0, one per coordinate", "others", "the file is damaged");
+    normaliser.mean_mesh = MeanMesh({}, {}, std::move(scale));
+  }
   return normaliser;
+}
+
+std::vector<float> Normaliser::encode_input(const Shape& mesh, std::span<const float> points,
+                                            std::span<const float> fields) const {
+  std::vector<float> all(fields.size());
+  input.encode(fields, all);
+  if (mean_mesh.empty()) return all;
+  const std::vector<float> moved = mean_mesh.displacement(mesh, points);
+  const auto da = static_cast<std::size_t>(input.channels()), dx = static_cast<std::size_t>(mean_mesh.channels());
+  const std::vector<float> before = std::move(all);
+  all.clear();
+  for (std::size_t p = 0; p < moved.size() / dx; ++p) {
+    all.insert(all.end(), before.begin() + static_cast<std::ptrdiff_t>(p * da),
+               before.begin() + static_cast<std::ptrdiff_t>((p + 1) * da));
+    all.insert(all.end(), moved.begin() + static_cast<std::ptrdiff_t>(p * dx),
+               moved.begin() + static_cast<std::ptrdiff_t>((p + 1) * dx));
+  }
+  return all;
 }
 
 void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network) {

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "normalise/mean_mesh.h"
+
 namespace lano {
 
 // y = (x - shift) / scale, each channel its own.
@@ -46,12 +48,19 @@ struct Normaliser {
   // Of each output channel, for models that step in time: the network gives the change of the normalised state in these
   // units. Empty: it gives the next state itself.
   std::vector<double> increment = {};
+  // Of deformed meshes: the displacement from it joins the input, behind the fields. Empty: it does not.
+  MeanMesh mean_mesh = {};
+
+  // Fields and displacement as a network takes them, [N, da + displacement], of one sample on this mesh.
+  std::vector<float> encode_input(const Shape& mesh, std::span<const float> points,
+                                  std::span<const float> fields) const;
 };
 
 // network [points, channels], what a stepping network gave, becomes the next normalised state: state + increment *
 // network. Nothing happens where `increment` is empty.
 void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network);
 
+// Without the points of the mean mesh, which are no text: the model file has them among its tensors.
 nlohmann::json to_json(const Normaliser& normaliser);
 Normaliser normaliser_from_json(const nlohmann::json& json);
 

@@ -47,7 +47,8 @@ LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
   const SetDescription& set = file.set;
   const LanoShape& shape = parts.shape;
   const std::int64_t state = parts.config.task == Task::autoregressive ? set.output_channels() : 0;
-  if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + state ||
+  const std::int64_t moved = file.normaliser.mean_mesh.channels();
+  if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + moved + state ||
       shape.output_channels != set.output_channels()) {
     fail(doing, "an architecture with the channels of its fields", "another number of channels",
          "the file is damaged: copy it again");

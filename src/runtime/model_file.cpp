@@ -16,6 +16,7 @@ using nlohmann::json;
 
 // Stored among the tensors, but no parameters.
 constexpr const char* kCoordinates = "set.coordinates";
+constexpr const char* kMeanMesh = "set.mean_mesh";
 constexpr std::string_view kBuffers = "buffers.";  // opens the names of running statistics
 
 }  // namespace
@@ -79,6 +80,13 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
     }
     points *= extent;
   }
+  const auto mean = file.tensors.find(kMeanMesh);
+  const bool displaced = !map.mean_mesh.empty();
+  if (displaced != (mean != file.tensors.end()) || (displaced && set.geometry == Geometry::points) ||
+      (displaced && mean->second.shape != Shape{points, set.dims()})) {
+    fail(doing, "a mean mesh with its displacement, on the mesh of the dataset", "another or none",
+         "the file is damaged: copy it again");
+  }
   const auto coordinates = file.tensors.find(kCoordinates);
   if (coordinates != file.tensors.end() && coordinates->second.shape != Shape{points, set.dims()}) {
     fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})),
@@ -89,6 +97,8 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
       if (!std::isfinite(value)) fail(doing, "finite weights", fmt::format("{} in '{}'", value, name), "train again");
     }
   }
+  if (auto node = file.tensors.extract(kMeanMesh))
+    model.normaliser.mean_mesh = MeanMesh(set.shape, std::move(node.mapped().values), map.mean_mesh.scale());
   if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
   for (auto at = file.tensors.begin(); at != file.tensors.end();) {
     const auto here = at++;
@@ -112,6 +122,9 @@ std::string format_model_file(const ModelFile& model) {
   for (const auto& [name, tensor] : model.buffers) file.tensors[std::string(kBuffers) + name] = tensor;
   if (!model.coordinates.empty()) {
     file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
+  }
+  if (const MeanMesh& mean = model.normaliser.mean_mesh; !mean.empty()) {
+    file.tensors[kMeanMesh] = {{model.set.points(), model.set.dims()}, mean.points()};
   }
   return format_safetensors(file);
 }

@@ -60,6 +60,7 @@ struct Operator::Parts : LanoParts {
     std::int64_t count = 0;
     std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
     std::vector<float> time;          // the embedding
+    std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not asked for
   };
   Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
                    double time) const;
@@ -68,7 +69,8 @@ struct Operator::Parts : LanoParts {
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   bool stencil_in_space() const { return reads_neighbours(config, shape); }
   std::vector<float> ordered_coordinates(const Points& points) const;
-  std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels(); }
+  std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels() - displaced(); }
+  std::int64_t displaced() const { return file.normaliser.mean_mesh.channels(); }
 
   // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
   // is written.
@@ -137,7 +139,7 @@ Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
 Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input,
                                                    std::span<const float> state, double time) const {
   const SetDescription& set = file.set;
-  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}};
+  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}, {}};
   if (points.count < 1) fail(kDoing, "at least one point", "none");
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
@@ -158,7 +160,7 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
     return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)];
   };
   const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(),
-                     states = state_channels();
+                     states = state_channels(), moved = displaced();
   const std::int64_t place_width = positions.width(), width = place_width + shape.input_channels;
   kernels::PointStream stream;
   stream.read = [=, this, &points](std::int64_t first, std::int64_t count, float* room) {
@@ -170,9 +172,10 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
       file.normaliser.coordinates.encode(row(points.coordinates, from, dims), x);
       positions.write(x, to);
       file.normaliser.input.encode(row(points.input, from, in), {to + place_width, static_cast<std::size_t>(in)});
+      if (moved > 0) std::copy_n(row(points.displacement, from, moved).begin(), moved, to + place_width + in);
       if (states > 0)
         file.normaliser.output.encode(row(points.state, from, states),
-                                      {to + place_width + in, static_cast<std::size_t>(states)});
+                                      {to + place_width + in + moved, static_cast<std::size_t>(states)});
     }
     return room;
   };
@@ -230,6 +233,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
   const Shape mesh = mesh_of(a.points.count, call.mesh);
+  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.displacement(mesh, coordinates);
   if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
     a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
   } else {

@@ -77,6 +77,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("checkpoint.minutes", c.checkpoint_minutes, "a checkpoint after so many minutes, 0 for none");
   const std::vector<std::pair<std::string, Scaling>> scaling{{"channel", Scaling::channel}, {"none", Scaling::none}};
   schema.bind<Scaling>("normalise.coordinates", c.coordinates, scaling, "zero mean and unit deviation, or as they are");
+  schema.bind("normalise.displacement", c.displacement,
+              "meshes that differ from sample to sample: the displacement from their mean joins the input");
   schema.bind<Scaling>("normalise.input", c.input, scaling, "zero mean and unit deviation, or as they are");
   schema.bind<Scaling>("normalise.output", c.output, scaling, "zero mean and unit deviation, or as they are");
 }

@@ -41,6 +41,7 @@ struct TrainConfig {
   std::int64_t frames = 0;   // time-dependent sets: learn from so many first frames, 0: all
   Engine engine = Engine::fused;
   Selection selection = Selection::best;  // best by validation, or the last epoch's
+  bool displacement = false;              // meshes of their own: the displacement from the mean mesh joins the input
   Scaling coordinates = Scaling::none, input = Scaling::channel, output = Scaling::channel;
 };
 

@@ -12,7 +12,7 @@
 namespace lano {
 
 NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output,
-                             bool increments)
+                             bool increments, bool displacement)
     : description_(d),
       scale_coordinates_(scale_coordinates),
       scale_input_(scale_input),
@@ -20,13 +20,16 @@ NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bo
       coordinates_(d.dims()),
       input_(d.input_channels()),
       output_(d.output_channels()),
-      change_squares_(static_cast<std::size_t>(increments ? d.output_channels() : 0)) {}
+      change_squares_(static_cast<std::size_t>(increments ? d.output_channels() : 0)) {
+  if (displacement) meshes_.emplace(d.shape);
+}
 
 void NormaliserFit::add(const Samples& samples, bool first_piece) {
   const SetDescription& d = description_;
   for (std::int64_t i = 0; i < samples.count; ++i) {
     if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0)))
       coordinates_.add(samples.coordinates_of(i, d.dims()));
+    if (meshes_) meshes_->add(samples.coordinates_of(i, d.dims()));
     if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
     if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
     if (!change_squares_.empty()) add_changes(samples.output_of(i, d.output_channels()), samples.frames);
@@ -49,7 +52,9 @@ Normaliser NormaliserFit::result() const {
   Normaliser fitted{map(scale_coordinates_, coordinates_, description_.dims()),
                     map(scale_input_, input_, description_.input_channels()),
                     map(scale_output_, output_, description_.output_channels()),
+                    {},
                     {}};
+  if (meshes_) fitted.mean_mesh = meshes_->result();
   for (std::size_t c = 0; c < change_squares_.size(); ++c) {
     const double change = std::sqrt(change_squares_[c] / std::max(changes_, 1.0)) / fitted.output.scale()[c];
     fitted.increment.push_back(change > 0 ? change : 1);
@@ -65,7 +70,12 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
   NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel,
-                    config.output == Scaling::channel, config.increments);
+                    config.output == Scaling::channel, config.increments, config.displacement);
+  if (config.displacement && (set.geometry == Geometry::points || reader.shared_coordinates())) {
+    fail_usage("training", "a mesh with coordinates of each sample for normalise.displacement",
+               set.geometry == Geometry::points ? "a point cloud" : "one mesh for all samples",
+               "set normalise.displacement = false");
+  }
   bool first = true;
   float largest = 0;  // of the output
   const auto see = [&](const Samples& piece) {

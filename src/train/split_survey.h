@@ -2,6 +2,7 @@
 // in memory.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "data/dataset.h"
@@ -26,7 +27,7 @@ struct SplitSurvey {
 class NormaliserFit {
  public:
   NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output,
-                bool increments = false);
+                bool increments = false, bool displacement = false);
   void add(const Samples& samples, bool first_piece);  // shared coordinates count once, whatever the number of samples
   Normaliser result() const;
 
@@ -36,6 +37,7 @@ class NormaliserFit {
   SetDescription description_;
   bool scale_coordinates_, scale_input_, scale_output_;
   ChannelStatistics coordinates_, input_, output_;
+  std::optional<MeanMeshFit> meshes_;
   std::vector<double> change_squares_;  // of each output channel, from frame to frame; empty: not asked for
   double changes_ = 0;
 };

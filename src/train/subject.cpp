@@ -18,6 +18,7 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
   }
   LanoShape shape =
       lano_shape(switches, set, survey.spacing, survey.spacing.empty() ? std::vector<double>{} : survey.origin);
+  shape.input_channels += survey.normaliser.mean_mesh.channels();
   if (!shape.order_box.empty()) shape.order_box = survey.box;
   // The others' waves in space are as long as this box (libtorch/features.h); a LANO has none.
   if (other || !shape.reference_box.empty()) shape.reference_box = survey.network_box;

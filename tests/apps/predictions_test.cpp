@@ -29,6 +29,7 @@ struct Place {
   Coordinates coordinates = Coordinates::shared;
   Shape trained{};          // on another resolution; empty: on this one
   bool common_grid = true;  // of the training samples, where they have grids
+  bool displaced = false;   // the displacement from the mean mesh is an input
 };
 
 struct Case {
@@ -38,17 +39,20 @@ struct Case {
   std::vector<std::string> options{};  // of both commands
 };
 
-const std::vector<Place> kPlaces{{"line", Geometry::grid, {12}, 1},
-                                 {"grid", Geometry::grid, {7, 6}, 2},
-                                 {"grid each", Geometry::grid, {7, 6}, 2, Coordinates::each},
-                                 {"grid each, trained so", Geometry::grid, {7, 6}, 2, Coordinates::each, {}, false},
-                                 {"finer grid", Geometry::grid, {11, 13}, 2, Coordinates::shared, {7, 6}},
-                                 {"space", Geometry::grid, {4, 3, 5}, 3},
-                                 {"mesh", Geometry::mesh, {7, 6}, 2},
-                                 {"mesh each", Geometry::mesh, {7, 6}, 2, Coordinates::each},
-                                 {"cloud", Geometry::points, {40}, 2},
-                                 {"cloud each", Geometry::points, {40}, 2, Coordinates::each},
-                                 {"clouds of different sizes", Geometry::points, {40}, 2, Coordinates::ragged}};
+const std::vector<Place> kPlaces{
+    {"line", Geometry::grid, {12}, 1},
+    {"grid", Geometry::grid, {7, 6}, 2},
+    {"grid each", Geometry::grid, {7, 6}, 2, Coordinates::each},
+    {"grid each, trained so", Geometry::grid, {7, 6}, 2, Coordinates::each, {}, false},
+    {"finer grid", Geometry::grid, {11, 13}, 2, Coordinates::shared, {7, 6}},
+    {"space", Geometry::grid, {4, 3, 5}, 3},
+    {"mesh", Geometry::mesh, {7, 6}, 2},
+    {"mesh each", Geometry::mesh, {7, 6}, 2, Coordinates::each},
+    {"mesh displaced", Geometry::mesh, {7, 6}, 2, Coordinates::each, {}, true, true},
+    {"finer mesh displaced", Geometry::mesh, {9, 8}, 2, Coordinates::each, {7, 6}, true, true},
+    {"cloud", Geometry::points, {40}, 2},
+    {"cloud each", Geometry::points, {40}, 2, Coordinates::each},
+    {"clouds of different sizes", Geometry::points, {40}, 2, Coordinates::ragged}};
 
 std::vector<Case> cases() {
   std::vector<Case> all;
@@ -61,7 +65,7 @@ std::vector<Case> cases() {
     all.push_back({place, "shorter", [](LanoConfig& c) { c.task = Task::autoregressive; }, {"--steps", "2"}});
     all.push_back({place, "time conditional", [](LanoConfig& c) { c.task = Task::time_conditional; }});
   }
-  for (const std::size_t p : {2u, 7u, 10u}) {  // a geometry for each sample
+  for (const std::size_t p : {2u, 7u, 12u}) {  // a geometry for each sample
     all.push_back({kPlaces[p], "sum bias", [](LanoConfig& c) { c.bias = Bias::sum; }});
     all.push_back({kPlaces[p], "no bias", [](LanoConfig& c) { c.bias = Bias::none; }});
     all.push_back({kPlaces[p], "no stencil", [](LanoConfig& c) { c.dwc = false; }});
@@ -106,7 +110,9 @@ void make_files(const Case& c, const LanoConfig& config, const std::filesystem::
     ASSERT_TRUE(uniform_grid_spacing(trained.shape, test::grid_points(trained.shape), &spacing));
     origin.assign(spacing.size(), 0.0);
   }
-  write_model_file(model, test::random_model(config, trained, spacing, origin));
+  MeanMesh mean;
+  if (place.displaced) mean = {trained.shape, test::grid_points(trained.shape), {0.2, 0.3}};
+  write_model_file(model, test::random_model(config, trained, spacing, origin, mean));
   std::vector<std::int64_t> counts;
   for (std::int64_t s = 0; s < kSamples; ++s) counts.push_back(40 + (s - 1) * 13);
   const std::vector<Split> splits(static_cast<std::size_t>(kSamples), Split::test);

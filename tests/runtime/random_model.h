@@ -29,13 +29,16 @@ inline ChannelMap some_scaling(std::int64_t channels) {
 
 // spacing, origin: of the uniform grid of training, else empty.
 inline ModelFile random_model(const LanoConfig& config, const SetDescription& set,
-                              const std::vector<double>& spacing = {}, const std::vector<double>& origin = {}) {
-  const LanoShape shape = lano_shape(config, set, spacing, origin);
+                              const std::vector<double>& spacing = {}, const std::vector<double>& origin = {},
+                              const MeanMesh& mean_mesh = {}) {
+  LanoShape shape = lano_shape(config, set, spacing, origin);
+  shape.input_channels += mean_mesh.channels();
   const kernels::NetworkShape n = kernels::network_shape(config, shape);
   ModelFile file;
   file.architecture = to_json(config, shape);
   file.set = set;
   file.normaliser = {some_scaling(set.dims()), some_scaling(set.input_channels()), some_scaling(set.output_channels())};
+  file.normaliser.mean_mesh = mean_mesh;
   std::uint64_t seed = 100;
   const auto add = [&](const std::string& name, Shape sizes, double centre = 0, double scale = 0) {
     const auto count = static_cast<std::size_t>(element_count(sizes));

@@ -208,6 +208,12 @@ class Export {
     points.see(x);
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
+    if (const MeanMesh& mean = file_.normaliser.mean_mesh; !mean.empty()) {  // of meshes, which keep their own order
+      const std::vector<float> points_now = mean.resampled(place_.mesh);
+      const Value at = g_.floats({element_count(place_.mesh), shape_.dims}, points_now);
+      parts.push_back(
+          encoded(op("Sub", coordinates, at), ChannelMap(std::vector<double>(mean.scale().size(), 0.0), mean.scale())));
+    }
     if (!state.empty()) {
       parts.push_back(encoded(in_order(state), file_.normaliser.output));
       if (!file_.normaliser.increment.empty())
