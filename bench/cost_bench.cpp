@@ -55,8 +55,8 @@ class CostProblem {
           {n},           false, false, plain(batch_.coordinates), plain(batch_.input), batch_.mesh, batch_.spacing,
           batch_.origin, {}};
       lesson_.truth = {plain(truth_)};
-      lano_ =
-          std::make_unique<LanoTrainable>(architecture, TrainConfig{}, Objective{ChannelMap::identity(1), {}, {}, {}});
+      lano_ = std::make_unique<LanoTrainable>(architecture, TrainConfig{},
+                                              Objective{ChannelMap::identity(1), {}, {}, {}, {}});
       if (work_ == Work::step) optimiser_ = std::make_unique<Optimiser>(OptimiserConfig{}, lano_->layout());
       return;
     }

@@ -103,7 +103,8 @@ Problem make_problem(const BenchCase& c, Work work) {
   const nlohmann::json architecture = to_json(p.config, lano_shape(p.config, p.set));
   TrainConfig recipe;
   recipe.seed = 1;
-  p.trainable = std::make_unique<LanoTrainable>(architecture, recipe, Objective{ChannelMap::identity(1), {}, {}, {}});
+  p.trainable =
+      std::make_unique<LanoTrainable>(architecture, recipe, Objective{ChannelMap::identity(1), {}, {}, {}, {}});
   p.model = make_model(architecture, 1);
   p.batch.coordinates = torch::rand({p.batch_size, p.set.points(), 2});
   p.batch.input = torch::randn({p.batch_size, p.set.points(), p.set.input_channels()});

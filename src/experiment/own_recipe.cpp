@@ -25,7 +25,7 @@ constexpr std::int64_t kPointsPerStep =
 constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
 constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
 constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
-constexpr double kStateNoise = 0.01;          // of models that step in time, relative to the state
+constexpr double kStateNoise = 0.03;          // of models that step in time, relative to the state
 constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
 
 // Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
@@ -79,7 +79,7 @@ DataFacts data_facts(const std::string& file) {
   const Samples samples = reader.read(some);
   facts.uniform = facts.set.geometry == Geometry::grid && samples.on_one_mesh() &&
                   uniform_grid_spacing(facts.set.shape, samples.coordinates, nullptr);
-  NormaliserFit fit(facts.set, false, false, true);
+  NormaliserFit fit(facts.set, {.output = true});
   fit.add(samples, true);
   facts.output_scale = fit.result().output.scale();
   return facts;
@@ -101,6 +101,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   model.agents = agents_for(facts, cloud ? std::min<std::int64_t>(size.agents, 32) : size.agents);
   model.stencil = Stencil::neighbours;  // of clouds
   model.ffn_stencil = !cloud;
+  model.first_weights = FirstWeights::scaled;
   model.task = task_for(facts);
   const std::int64_t starts =
       std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? 1 : 0));
@@ -112,6 +113,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   if (facts.uniform && thick) config.loss.gradient_weight = 0.1;
   config.coordinates = Scaling::channel;
   config.displacement = facts.deformed;
+  if (facts.set.geometry == Geometry::mesh && model.task != Task::autoregressive) config.output = Scaling::field;
   if (model.task == Task::autoregressive) {
     config.increments = true;
     config.noise = kStateNoise;
@@ -119,7 +121,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   config.optimiser.kind = OptimiserKind::muon;
   config.optimiser.weight_decay = 1e-5;
   config.schedule.kind = ScheduleKind::one_cycle;
-  config.schedule.pct_start = cloud ? 0.3 : 0.1;
+  config.schedule.pct_start = 0.1;
   // The spectral norm of Muon's steps grows with the root of the width at one rate.
   config.schedule.learning_rate = 8e-3 * std::sqrt(32.0 / static_cast<double>(size.width));
   const auto [least, most] = std::minmax_element(facts.output_scale.begin(), facts.output_scale.end());

@@ -31,8 +31,13 @@ torch::Tensor l2_loss(const torch::Tensor& prediction, const torch::Tensor& trut
   return sample_loss(prediction - truth, truth, weights, false);
 }
 
-TorchLoss::TorchLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing)
-    : config_(std::move(config)), output_(std::move(output)), mesh_(std::move(mesh)), spacing_(std::move(spacing)) {}
+TorchLoss::TorchLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing,
+                     std::vector<float> base)
+    : config_(std::move(config)),
+      output_(std::move(output)),
+      mesh_(std::move(mesh)),
+      spacing_(std::move(spacing)),
+      base_(std::move(base)) {}
 
 torch::Tensor TorchLoss::of_samples(const torch::Tensor& error, const torch::Tensor& truth,
                                     const std::vector<double>& weights) const {
@@ -44,6 +49,11 @@ torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::T
   torch::Tensor truth = known.to(torch::kFloat64);
   torch::Tensor error = network.to(torch::kFloat64) * channel_row(output_.scale(), network) +
                         channel_row(output_.shift(), network) - truth;
+  if (!base_.empty()) {
+    error = error + torch::tensor(std::vector<double>(base_.begin(), base_.end()),
+                                  network.options().dtype(torch::kFloat64).requires_grad(false))
+                        .view({network.size(1), network.size(2)});
+  }
   if (!config_.channel_weights.empty()) {
     const torch::Tensor roots = channel_row(config_.channel_weights, network).sqrt();
     error = error * roots;

@@ -14,7 +14,8 @@ namespace lano {
 
 class TorchLoss {
  public:
-  TorchLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing);
+  TorchLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing,
+            std::vector<float> base = {});
 
   // network [B, N, du], truth physical; packed clouds: [1, P, du] with the points of each. weights: of each sample, or
   // empty for 1.
@@ -29,6 +30,7 @@ class TorchLoss {
   ChannelMap output_;
   Shape mesh_;
   std::vector<double> spacing_;
+  std::vector<float> base_;
 };
 
 // mean_b w_b ||u_b - t_b|| / ||t_b|| (1 where the truth is zero); [B, ...] each; no weights: 1.

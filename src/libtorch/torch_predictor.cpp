@@ -108,7 +108,7 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   const std::int64_t states = task() == Task::autoregressive ? set.output_channels() : 0;
   const std::int64_t moved = about_.normaliser.mean_mesh.channels();
   std::vector<float> displacement;  // of meshes, which keep their own order
-  if (moved > 0) displacement = about_.normaliser.mean_mesh.displacement(p.fields.mesh, coordinates);
+  if (moved > 0) displacement = about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates);
   for (std::int64_t i = 0; i < points; ++i) {
     append(coordinates, set.dims(), about_.normaliser.coordinates, i, p.fields.coordinates);
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);
@@ -138,12 +138,15 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
              points = static_cast<std::size_t>(prepared[0].points());
   const std::span<const float> values(answer.data_ptr<float>(), static_cast<std::size_t>(answer.numel()));
   const std::vector<double>& increment = about_.normaliser.increment;
+  std::vector<float> base;  // the mean output on this mesh
+  if (!about_.normaliser.mean_output.empty()) base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh);
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t to = prepared[q].order.empty() ? i : static_cast<std::size_t>(prepared[q].order[i]);
       const std::span<const float> network = values.subspan((q * points + i) * width, width);
       const std::span<float> next = queries[q].output.subspan(to * width, width);
       about_.normaliser.output.decode(network, next);
+      for (std::size_t c = 0; !base.empty() && c < width; ++c) next[c] += base[to * width + c];
       for (std::size_t c = 0; c < increment.size(); ++c) {  // the state and its change
         next[c] =
             static_cast<float>(static_cast<double>(queries[q].call.state[to * width + c]) +

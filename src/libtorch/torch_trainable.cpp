@@ -15,7 +15,7 @@ TorchTrainable::TorchTrainable(const nlohmann::json& architecture, const TrainCo
       config_(config),
       output_(objective.output),
       increment_(objective.increment),
-      loss_(config.loss, objective.output, objective.mesh, objective.spacing),
+      loss_(config.loss, objective.output, objective.mesh, objective.spacing, objective.base),
       device_(device),
       flat_(*model_, device, mirrored) {}
 

@@ -85,6 +85,9 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind<DwcSpacing>("model.dwc_spacing", c.dwc_spacing,
                           {{"physical", DwcSpacing::physical}, {"index", DwcSpacing::index}},
                           "at other resolutions the stencil keeps its training spacing, or its indices");
+  schema.bind<FirstWeights>("model.first_weights", c.first_weights,
+                            {{"fixed", FirstWeights::fixed}, {"scaled", FirstWeights::scaled}},
+                            "deviation of a linear map's first weights: 0.02, or 0.5 / sqrt(inputs)");
   schema.bind("model.dropout", c.dropout, "share of features dropped while training");
   schema.bind<Task>("model.task", c.task,
                     {{"steady", Task::steady},
@@ -269,6 +272,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   if (whole.is_object()) {  // files written before these switches
     if (!whole.contains("stencil")) whole["stencil"] = "order";
     if (!whole.contains("ffn_stencil")) whole["ffn_stencil"] = false;
+    if (!whole.contains("first_weights")) whole["first_weights"] = "fixed";
   }
   architecture_from_json(whole, schema, shape);
   try {

@@ -19,6 +19,7 @@ enum class Stencil { order, neighbours };
 enum class Position { coordinates, reference };
 enum class Decoder { linear, mlp };
 enum class DwcSpacing { physical, index };
+enum class FirstWeights { fixed, scaled };
 // How a LANO computes: by the fused kernels where they can (float32 on the CPU), or always by plain LibTorch calls.
 enum class Engine { fused, composite };
 enum class Task { steady, autoregressive, time_conditional };
@@ -38,7 +39,8 @@ struct LanoConfig {
   Decoder decoder = Decoder::linear;
   DwcSpacing dwc_spacing =
       DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
-  double dropout = 0;        // share of the features zeroed behind attention and feed-forward while training
+  FirstWeights first_weights = FirstWeights::fixed;  // deviation 0.02 whatever the width, or by the inputs of a map
+  double dropout = 0;  // share of the features zeroed behind attention and feed-forward while training
   Task task = Task::steady;
 };
 

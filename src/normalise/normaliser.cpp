@@ -96,6 +96,7 @@ nlohmann::json to_json(const Normaliser& normaliser) {
                       {"output", map_to_json(normaliser.output)}};
   if (!normaliser.increment.empty()) json["increment"] = normaliser.increment;
   if (!normaliser.mean_mesh.empty()) json["displacement"] = normaliser.mean_mesh.scale();
+  if (!normaliser.mean_output.empty()) json["mean_output"] = true;
   return json;
 }
 
@@ -117,8 +118,9 @@ Normaliser normaliser_from_json(const nlohmann::json& json) {
         std::all_of(scale.begin(), scale.end(), [](double unit) { return unit > 0 && std::isfinite(unit); });
     if (!fits)
       fail("reading a normaliser", "displacements above 0, one per coordinate", "others", "the file is damaged");
-    normaliser.mean_mesh = MeanMesh({}, {}, std::move(scale));
+    normaliser.mean_mesh = MeanField({}, {}, std::move(scale));
   }
+  if (json.value("mean_output", false)) normaliser.mean_output = MeanField({}, {}, normaliser.output.scale());
   return normaliser;
 }
 
@@ -127,7 +129,7 @@ std::vector<float> Normaliser::encode_input(const Shape& mesh, std::span<const f
   std::vector<float> all(fields.size());
   input.encode(fields, all);
   if (mean_mesh.empty()) return all;
-  const std::vector<float> moved = mean_mesh.displacement(mesh, points);
+  const std::vector<float> moved = mean_mesh.deviation(mesh, points);
   const auto da = static_cast<std::size_t>(input.channels()), dx = static_cast<std::size_t>(mean_mesh.channels());
   const std::vector<float> before = std::move(all);
   all.clear();

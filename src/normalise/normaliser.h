@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "normalise/mean_mesh.h"
+#include "normalise/mean_field.h"
 
 namespace lano {
 
@@ -49,7 +49,9 @@ struct Normaliser {
   // units. Empty: it gives the next state itself.
   std::vector<double> increment = {};
   // Of deformed meshes: the displacement from it joins the input, behind the fields. Empty: it does not.
-  MeanMesh mean_mesh = {};
+  MeanField mean_mesh = {};
+  // On meshes: decoded values are differences from it. Empty: they are the values. Not of models that step in time.
+  MeanField mean_output = {};
 
   // Fields and displacement as a network takes them, [N, da + displacement], of one sample on this mesh.
   std::vector<float> encode_input(const Shape& mesh, std::span<const float> points,
@@ -60,7 +62,7 @@ struct Normaliser {
 // network. Nothing happens where `increment` is empty.
 void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network);
 
-// Without the points of the mean mesh, which are no text: the model file has them among its tensors.
+// Without the values of the mean fields, which are no text: the model file has them among its tensors.
 nlohmann::json to_json(const Normaliser& normaliser);
 Normaliser normaliser_from_json(const nlohmann::json& json);
 

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 // Stored among the tensors, but no parameters.
 constexpr const char* kCoordinates = "set.coordinates";
-constexpr const char* kMeanMesh = "set.mean_mesh";
+constexpr const char *kMeanMesh = "set.mean_mesh", *kMeanOutput = "set.mean_output";
 constexpr std::string_view kBuffers = "buffers.";  // opens the names of running statistics
 
 }  // namespace
@@ -80,13 +80,20 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
     }
     points *= extent;
   }
-  const auto mean = file.tensors.find(kMeanMesh);
-  const bool displaced = !map.mean_mesh.empty();
-  if (displaced != (mean != file.tensors.end()) || (displaced && set.geometry == Geometry::points) ||
-      (displaced && mean->second.shape != Shape{points, set.dims()})) {
-    fail(doing, "a mean mesh with its displacement, on the mesh of the dataset", "another or none",
+  const auto check_mean = [&](const MeanField& field, const char* name) {
+    const auto values = file.tensors.find(name);
+    if (field.empty() ? values == file.tensors.end()
+                      : values != file.tensors.end() && set.geometry != Geometry::points &&
+                            values->second.shape == Shape{points, field.channels()}) {
+      return;
+    }
+    fail(doing, "mean fields on the mesh of the dataset, with their scales", "others or none",
          "the file is damaged: copy it again");
-  }
+  };
+  check_mean(map.mean_mesh, kMeanMesh);
+  check_mean(map.mean_output, kMeanOutput);
+  if (!map.mean_output.empty() && architecture.value("task", "") == "autoregressive")
+    fail(doing, "a mean output of models that do not step in time", "another", "the file is damaged: copy it again");
   const auto coordinates = file.tensors.find(kCoordinates);
   if (coordinates != file.tensors.end() && coordinates->second.shape != Shape{points, set.dims()}) {
     fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})),
@@ -97,8 +104,11 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
       if (!std::isfinite(value)) fail(doing, "finite weights", fmt::format("{} in '{}'", value, name), "train again");
     }
   }
-  if (auto node = file.tensors.extract(kMeanMesh))
-    model.normaliser.mean_mesh = MeanMesh(set.shape, std::move(node.mapped().values), map.mean_mesh.scale());
+  for (const auto& [name, field] :
+       {std::pair(kMeanMesh, &model.normaliser.mean_mesh), std::pair(kMeanOutput, &model.normaliser.mean_output)}) {
+    if (auto node = file.tensors.extract(name))
+      *field = MeanField(set.shape, std::move(node.mapped().values), field->scale());
+  }
   if (auto node = file.tensors.extract(kCoordinates)) model.coordinates = std::move(node.mapped().values);
   for (auto at = file.tensors.begin(); at != file.tensors.end();) {
     const auto here = at++;
@@ -123,8 +133,9 @@ std::string format_model_file(const ModelFile& model) {
   if (!model.coordinates.empty()) {
     file.tensors[kCoordinates] = {{model.set.points(), model.set.dims()}, model.coordinates};
   }
-  if (const MeanMesh& mean = model.normaliser.mean_mesh; !mean.empty()) {
-    file.tensors[kMeanMesh] = {{model.set.points(), model.set.dims()}, mean.points()};
+  for (const auto& [name, field] :
+       {std::pair(kMeanMesh, &model.normaliser.mean_mesh), std::pair(kMeanOutput, &model.normaliser.mean_output)}) {
+    if (!field->empty()) file.tensors[name] = {{model.set.points(), field->channels()}, field->values()};
   }
   return format_safetensors(file);
 }

@@ -61,6 +61,7 @@ struct Operator::Parts : LanoParts {
     std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
     std::vector<float> time;          // the embedding
     std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not asked for
+    std::vector<float> base;          // the mean output on this mesh, [N, du]; empty: none
   };
   Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
                    double time) const;
@@ -139,7 +140,7 @@ Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
 Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input,
                                                    std::span<const float> state, double time) const {
   const SetDescription& set = file.set;
-  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}, {}};
+  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}, {}, {}};
   if (points.count < 1) fail(kDoing, "at least one point", "none");
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
@@ -188,6 +189,10 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
       const std::span<const float> given(rows + i * stride, static_cast<std::size_t>(out));
       if (increment.empty()) {
         file.normaliser.output.decode(given, answer);
+        if (!points.base.empty()) {
+          const std::span<const float> base = row(points.base, to, out);
+          for (std::size_t c = 0; c < answer.size(); ++c) answer[c] += base[c];
+        }
         continue;
       }
       // u + s (scale of the output) network, channel by channel: the state is physical already.
@@ -233,7 +238,8 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
   const Shape mesh = mesh_of(a.points.count, call.mesh);
-  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.displacement(mesh, coordinates);
+  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty()) a.points.base = mean.resampled(mesh);
+  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates);
   if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
     a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
   } else {

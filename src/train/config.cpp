@@ -80,7 +80,9 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("normalise.displacement", c.displacement,
               "meshes that differ from sample to sample: the displacement from their mean joins the input");
   schema.bind<Scaling>("normalise.input", c.input, scaling, "zero mean and unit deviation, or as they are");
-  schema.bind<Scaling>("normalise.output", c.output, scaling, "zero mean and unit deviation, or as they are");
+  schema.bind<Scaling>("normalise.output", c.output,
+                       {{"channel", Scaling::channel}, {"none", Scaling::none}, {"field", Scaling::field}},
+                       "zero mean and unit deviation, as they are, or (meshes) the difference from the mean field");
 }
 
 std::string to_toml(TrainConfig config) {
@@ -144,6 +146,8 @@ void check_train_config(const TrainConfig& c) {
   const bool steps = c.lano.task == Task::autoregressive;
   require(steps || (!c.increments && c.noise == 0),
           "model.task = \"autoregressive\" for train.increments and train.noise", "another task");
+  require(!steps || c.output != Scaling::field,
+          "normalise.output = \"channel\" or \"none\" for models that step in time", "\"field\"");
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
   require(c.schedule.learning_rate > 0 && std::isfinite(c.schedule.learning_rate),
           "schedule.learning_rate above 0, finite", c.schedule.learning_rate);

@@ -13,7 +13,7 @@
 
 namespace lano {
 
-enum class Scaling { channel, none };  // of a field by the normaliser
+enum class Scaling { channel, none, field };  // of a field by the normaliser; field: of the difference from its mean
 
 struct TrainConfig {
   std::string data;      // dataset file

@@ -40,8 +40,13 @@ void for_differences(const Shape& mesh, F&& f) {
 
 }  // namespace
 
-FieldLoss::FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing)
-    : config_(std::move(config)), output_(std::move(output)), mesh_(std::move(mesh)), spacing_(std::move(spacing)) {
+FieldLoss::FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing,
+                     std::vector<float> base)
+    : config_(std::move(config)),
+      output_(std::move(output)),
+      mesh_(std::move(mesh)),
+      spacing_(std::move(spacing)),
+      base_(std::move(base)) {
   roots_.assign(static_cast<std::size_t>(output_.channels()), 1.0);
   for (std::size_t c = 0; c < config_.channel_weights.size(); ++c) roots_[c] = std::sqrt(config_.channel_weights[c]);
 }
@@ -64,7 +69,8 @@ double FieldLoss::operator()(std::span<const float> network, std::span<const flo
     plain.count = size;
     for (std::size_t i = 0, c = 0; i < size; ++i, c = c + 1 == channels ? 0 : c + 1) {
       const double t = truth[first + i];
-      error[i] = roots_[c] * (network[first + i] * output_.scale()[c] + output_.shift()[c] - t);
+      const double base = base_.empty() ? 0 : static_cast<double>(base_[i]);
+      error[i] = roots_[c] * (network[first + i] * output_.scale()[c] + output_.shift()[c] + base - t);
       known[i] = roots_[c] * t;
       plain.error += error[i] * error[i];
       plain.truth += known[i] * known[i];

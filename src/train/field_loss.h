@@ -16,12 +16,14 @@ namespace lano {
 class FieldLoss {
  public:
   // output: from network values to physical ones; spacing: of the uniform grid `mesh`, for the gradient term.
-  FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing);
+  // base: added to the decoded values of every sample, [N, du]; empty: nothing.
+  FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing,
+            std::vector<float> base = {});
 
-  // L = 1/B sum_b w_b ( ||e_b|| / n_b + g ||D e_b|| / m_b ), e = sqrt(v) (scale u + shift - t): v channel weights, n_b
-  // and m_b the norms of the truth and of its gradient (1 where that is zero), or the roots of their numbers of values.
-  // network, truth: [P, du], sizes: the points of each sample; weights: w, or empty for 1.
-  // Writes slopes [P, du] = share dL/du and returns L (without the share).
+  // L = 1/B sum_b w_b ( ||e_b|| / n_b + g ||D e_b|| / m_b ), e = sqrt(v) (scale u + shift + base - t): v channel
+  // weights, n_b and m_b the norms of the truth and of its gradient (1 where that is zero), or the roots of their
+  // numbers of values. network, truth: [P, du], sizes: the points of each sample; weights: w, or empty for 1. Writes
+  // slopes [P, du] = share dL/du and returns L (without the share).
   double operator()(std::span<const float> network, std::span<const float> truth, std::span<const std::int64_t> sizes,
                     std::span<const double> weights, double share, std::span<float> slopes) const;
 
@@ -31,6 +33,7 @@ class FieldLoss {
   Shape mesh_;
   std::vector<double> spacing_;
   std::vector<double> roots_;  // sqrt(v) of each channel
+  std::vector<float> base_;
 };
 
 }  // namespace lano

@@ -1,5 +1,6 @@
-// The first weights of a LANO: truncated normal for linear maps and bias vectors, uniform for the stencil, zeros and
-// ones for biases and norms. Each tensor has a random stream of its own, so every engine begins with the same numbers.
+// The first weights of a LANO (model.first_weights): truncated normal for linear maps and bias vectors, uniform for the
+// stencil, zeros and ones for biases and norms. Each tensor has a random stream of its own, so every engine begins with
+// the same numbers.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ LanoTrainable::LanoTrainable(const nlohmann::json& architecture, const TrainConf
       rollout_(config_.task == Task::autoregressive ? config.rollout : 1),
       output_(objective.output),
       increment_(objective.increment),
-      loss_(config.loss, objective.output, objective.mesh, objective.spacing),
+      loss_(config.loss, objective.output, objective.mesh, objective.spacing, objective.base),
       values_(first_lano_weights(config_, shape_, seed_)),
       gradients_(values_.size()),
       geometries_(config_, shape_, true),

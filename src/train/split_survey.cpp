@@ -11,28 +11,29 @@
 
 namespace lano {
 
-NormaliserFit::NormaliserFit(const SetDescription& d, bool scale_coordinates, bool scale_input, bool scale_output,
-                             bool increments, bool displacement)
+NormaliserFit::NormaliserFit(const SetDescription& d, const Asked& asked)
     : description_(d),
-      scale_coordinates_(scale_coordinates),
-      scale_input_(scale_input),
-      scale_output_(scale_output),
+      asked_(asked),
       coordinates_(d.dims()),
       input_(d.input_channels()),
       output_(d.output_channels()),
-      change_squares_(static_cast<std::size_t>(increments ? d.output_channels() : 0)) {
-  if (displacement) meshes_.emplace(d.shape);
+      change_squares_(static_cast<std::size_t>(asked.increments ? d.output_channels() : 0)) {
+  if (asked.displacement) meshes_.emplace(d.shape);
+  if (asked.mean_output) outputs_.emplace(d.shape);
 }
 
 void NormaliserFit::add(const Samples& samples, bool first_piece) {
   const SetDescription& d = description_;
   for (std::int64_t i = 0; i < samples.count; ++i) {
-    if (scale_coordinates_ && (!samples.shared_coordinates || (first_piece && i == 0)))
+    if (asked_.coordinates && (!samples.shared_coordinates || (first_piece && i == 0)))
       coordinates_.add(samples.coordinates_of(i, d.dims()));
     if (meshes_) meshes_->add(samples.coordinates_of(i, d.dims()));
-    if (scale_input_) input_.add(samples.input_of(i, d.input_channels()));
-    if (scale_output_) output_.add(samples.output_of(i, d.output_channels()));
-    if (!change_squares_.empty()) add_changes(samples.output_of(i, d.output_channels()), samples.frames);
+    if (asked_.input) input_.add(samples.input_of(i, d.input_channels()));
+    const std::span<const float> output = samples.output_of(i, d.output_channels());
+    if (asked_.output) output_.add(output);
+    if (!change_squares_.empty()) add_changes(output, samples.frames);
+    const std::size_t frame = output.size() / static_cast<std::size_t>(samples.frames);
+    for (std::size_t at = 0; outputs_ && at < output.size(); at += frame) outputs_->add(output.subspan(at, frame));
   }
 }
 
@@ -49,12 +50,18 @@ Normaliser NormaliserFit::result() const {
   const auto map = [](bool scale, const ChannelStatistics& statistics, std::int64_t channels) {
     return scale ? statistics.map() : ChannelMap::identity(channels);
   };
-  Normaliser fitted{map(scale_coordinates_, coordinates_, description_.dims()),
-                    map(scale_input_, input_, description_.input_channels()),
-                    map(scale_output_, output_, description_.output_channels()),
+  Normaliser fitted{map(asked_.coordinates, coordinates_, description_.dims()),
+                    map(asked_.input, input_, description_.input_channels()),
+                    map(asked_.output, output_, description_.output_channels()),
+                    {},
                     {},
                     {}};
   if (meshes_) fitted.mean_mesh = meshes_->result();
+  if (outputs_) {
+    fitted.mean_output = outputs_->result();
+    const std::vector<double>& scale = fitted.mean_output.scale();
+    fitted.output = ChannelMap(std::vector<double>(scale.size(), 0.0), scale);
+  }
   for (std::size_t c = 0; c < change_squares_.size(); ++c) {
     const double change = std::sqrt(change_squares_[c] / std::max(changes_, 1.0)) / fitted.output.scale()[c];
     fitted.increment.push_back(change > 0 ? change : 1);
@@ -69,8 +76,16 @@ SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config)
   survey.ids = reader.indices(Split::train);
   if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
-  NormaliserFit fit(set, config.coordinates == Scaling::channel, config.input == Scaling::channel,
-                    config.output == Scaling::channel, config.increments, config.displacement);
+  NormaliserFit fit(set, {.coordinates = config.coordinates == Scaling::channel,
+                          .input = config.input == Scaling::channel,
+                          .output = config.output == Scaling::channel,
+                          .increments = config.increments,
+                          .displacement = config.displacement,
+                          .mean_output = config.output == Scaling::field});
+  if (config.output == Scaling::field && set.geometry != Geometry::mesh) {
+    fail_usage("training", "a mesh for normalise.output = \"field\"", fmt::format("a {}", geometry_name(set.geometry)),
+               "set normalise.output = \"channel\"");
+  }
   if (config.displacement && (set.geometry == Geometry::points || reader.shared_coordinates())) {
     fail_usage("training", "a mesh with coordinates of each sample for normalise.displacement",
                set.geometry == Geometry::points ? "a point cloud" : "one mesh for all samples",

@@ -26,8 +26,13 @@ struct SplitSurvey {
 // bit.
 class NormaliserFit {
  public:
-  NormaliserFit(const SetDescription& description, bool scale_coordinates, bool scale_input, bool scale_output,
-                bool increments = false, bool displacement = false);
+  struct Asked {  // what is to be fitted; a map that is not asked for is the identity
+    bool coordinates = false, input = false, output = false;
+    bool increments = false;    // Normaliser::increment
+    bool displacement = false;  // Normaliser::mean_mesh
+    bool mean_output = false;   // Normaliser::mean_output
+  };
+  NormaliserFit(const SetDescription& description, const Asked& asked);
   void add(const Samples& samples, bool first_piece);  // shared coordinates count once, whatever the number of samples
   Normaliser result() const;
 
@@ -35,9 +40,9 @@ class NormaliserFit {
   void add_changes(std::span<const float> frames, std::int64_t count);
 
   SetDescription description_;
-  bool scale_coordinates_, scale_input_, scale_output_;
+  Asked asked_;
   ChannelStatistics coordinates_, input_, output_;
-  std::optional<MeanMeshFit> meshes_;
+  std::optional<MeanFieldFit> meshes_, outputs_;
   std::vector<double> change_squares_;  // of each output channel, from frame to frame; empty: not asked for
   double changes_ = 0;
 };

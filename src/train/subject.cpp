@@ -52,8 +52,9 @@ std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const 
     check_baseline_fits(baseline, shape);
   }
   check_memory(config, made, static_cast<std::int64_t>(survey.ids.size()));
-  auto model =
-      make_trainable(made, config, {survey.normaliser.output, set.shape, survey.spacing, survey.normaliser.increment});
+  auto model = make_trainable(made, config,
+                              {survey.normaliser.output, set.shape, survey.spacing, survey.normaliser.increment,
+                               survey.normaliser.mean_output.values()});
   // A number of agents it cannot have fails here, not in mid-run.
   for (const double agents : config.agents_range) model->use_agents(static_cast<std::int64_t>(agents));
   if (!config.agents_range.empty()) model->use_agents(config.lano.agents);

@@ -25,6 +25,7 @@ struct Objective {
   Shape mesh;         // of the gradient term
   std::vector<double> spacing;
   std::vector<double> increment = {};  // Normaliser::increment
+  std::vector<float> base = {};        // Normaliser::mean_output: [N, du]
 };
 
 // One batch of a step.

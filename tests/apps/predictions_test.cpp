@@ -110,9 +110,12 @@ void make_files(const Case& c, const LanoConfig& config, const std::filesystem::
     ASSERT_TRUE(uniform_grid_spacing(trained.shape, test::grid_points(trained.shape), &spacing));
     origin.assign(spacing.size(), 0.0);
   }
-  MeanMesh mean;
+  MeanField mean;
+  MeanField base;
   if (place.displaced) mean = {trained.shape, test::grid_points(trained.shape), {0.2, 0.3}};
-  write_model_file(model, test::random_model(config, trained, spacing, origin, mean));
+  if (place.displaced && config.task != Task::autoregressive)
+    base = {trained.shape, test::uniform(static_cast<std::size_t>(2 * trained.points()), 11), {1.5, 2}};
+  write_model_file(model, test::random_model(config, trained, spacing, origin, mean, base));
   std::vector<std::int64_t> counts;
   for (std::int64_t s = 0; s < kSamples; ++s) counts.push_back(40 + (s - 1) * 13);
   const std::vector<Split> splits(static_cast<std::size_t>(kSamples), Split::test);

@@ -186,6 +186,7 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
                                                   {"model.position", std::string("reference")},
                                                   {"model.decoder", std::string("mlp")},
                                                   {"model.dwc_spacing", std::string("index")},
+                                                  {"model.first_weights", std::string("scaled")},
                                                   {"model.task", std::string("time_conditional")},
                                                   {"model.modes", std::int64_t{3}},
                                                   {"model.slices", std::int64_t{5}},

@@ -160,7 +160,7 @@ json write_case(const std::string& name, const LanoConfig& config, const SetDesc
   ModelFile file;
   if (name.starts_with("displaced")) {  // models that see the displacement from the mean mesh
     shape.input_channels += set.dims();
-    file.normaliser.mean_mesh = MeanMesh(set.shape, grid_points(set.shape, {0, 0}, {0.15, 0.3}), {0.5, 0.25});
+    file.normaliser.mean_mesh = MeanField(set.shape, grid_points(set.shape, {0, 0}, {0.15, 0.3}), {0.5, 0.25});
   }
   file.architecture = to_json(config, shape);
   file.set = set;
@@ -168,6 +168,8 @@ json write_case(const std::string& name, const LanoConfig& config, const SetDesc
   file.normaliser.coordinates = some_map(set.dims());
   file.normaliser.input = some_map(set.input_channels());
   file.normaliser.output = some_map(set.output_channels());
+  if (name.starts_with("displaced"))
+    file.normaliser.mean_output = MeanField(set.shape, grid_points(set.shape, {1, 2}, {0.5, 0.25}), {1.5, 2});
   if (name.starts_with("changing"))  // models that give the change of their state
     file.normaliser.increment.assign(static_cast<std::size_t>(set.output_channels()), 0.3);
   file.provenance = {{"made", true}};
@@ -352,7 +354,7 @@ json write_cases() {
   add("changing_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
   add("autoregressive_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
   add("time_conditional_cloud", [](auto& c) { c.task = Task::time_conditional; }, timed_cloud, {});
-  const auto moved = described(Geometry::mesh, {7, 4}, 2, 1, 1);
+  const auto moved = described(Geometry::mesh, {7, 4}, 2, 1, 2);
   auto moved_other = moved;
   moved_other.shape = {10, 9};
   add("displaced", [](auto&) {}, moved, {}, {{"displaced_other", moved_other, {}, {"--mesh", "10x9"}}});

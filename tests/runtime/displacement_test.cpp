@@ -23,7 +23,7 @@ SetDescription set_of(Task task, std::int64_t inputs) {
   return set;
 }
 
-MeanMesh mean_mesh() {
+MeanField mean_mesh() {
   std::vector<float> points = test::grid_points(kMesh);
   for (float& x : points) x = 2 * x - 1;
   return {kMesh, points, {0.25, 0.5}};
@@ -42,7 +42,7 @@ TEST(Displacement, IsTheInputAUserWouldGive) {
     std::vector<float> fields;
     for (std::size_t p = 0; p < 30; ++p) {
       fields.push_back(a[p]);
-      for (std::size_t c = 0; c < 2; ++c) fields.push_back(x[2 * p + c] - mean_mesh().points()[2 * p + c]);
+      for (std::size_t c = 0; c < 2; ++c) fields.push_back(x[2 * p + c] - mean_mesh().values()[2 * p + c]);
     }
     Operator::Call call;
     if (task == Task::autoregressive) call.state = state;
@@ -54,12 +54,38 @@ TEST(Displacement, IsTheInputAUserWouldGive) {
   }
 }
 
+MeanField mean_output() { return {kMesh, test::uniform(60, 8, 30), {1.5, 2}}; }
+
+TEST(MeanOutput, IsAddedToTheAnswer) {
+  for (const Task task : {Task::steady, Task::time_conditional}) {
+    ModelFile with = test::random_model(small(task), set_of(task, 1));
+    with.normaliser.output = ChannelMap({0, 0}, {1.5, 2});
+    const Operator plain(with);
+    with.normaliser.mean_output = mean_output();
+    const Operator based(parse_model_file(format_model_file(with), "reading"));
+    const std::vector<float> x = test::uniform(60, 5), a = test::uniform(30, 6);
+    const std::vector<float> found = based.predict(x, a), difference = plain.predict(x, a);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], difference[i] + mean_output().values()[i], 1e-5) << i;
+    // On a finer mesh it is that field between its points.
+    Operator::Call call;
+    call.mesh = {11, 9};
+    const std::vector<float> fine = test::uniform(2 * 99, 9), b = test::uniform(99, 10);
+    const std::vector<float> there = based.predict(fine, b, call), moved = plain.predict(fine, b, call),
+                             base = mean_output().resampled(call.mesh);
+    for (std::size_t i = 0; i < there.size(); ++i) EXPECT_NEAR(there[i], moved[i] + base[i], 1e-5) << i;
+  }
+  ModelFile stepping = test::random_model(small(Task::autoregressive), set_of(Task::autoregressive, 1));
+  stepping.normaliser.mean_output = mean_output();
+  EXPECT_ERROR_WITH(parse_model_file(format_model_file(stepping), "reading"), "do not step in time");
+}
+
 TEST(Displacement, TheFileKeepsTheMeanMesh) {
   const test::Scratch scratch;
   const ModelFile file = test::random_model(small(Task::steady), set_of(Task::steady, 1), {}, {}, mean_mesh());
   write_model_file(scratch / "model.safetensors", file);
   const ModelFile again = read_model_file(scratch / "model.safetensors");
-  EXPECT_EQ(again.normaliser.mean_mesh.points(), mean_mesh().points());
+  EXPECT_EQ(again.normaliser.mean_mesh.values(), mean_mesh().values());
   EXPECT_EQ(again.normaliser.mean_mesh.scale(), mean_mesh().scale());
   EXPECT_EQ(again.parameter_count(), file.parameter_count());
   const std::vector<float> x = test::uniform(60, 5), a = test::uniform(30, 6);
@@ -76,11 +102,11 @@ TEST(Displacement, DamagedFilesAreRefused) {
   other.normaliser.mean_mesh = {};  // an architecture with channels that nothing fills
   EXPECT_NE(reading(other).find("channels of its fields"), std::string::npos) << reading(other);
   other = file;
-  other.normaliser.mean_mesh = MeanMesh(kMesh, mean_mesh().points(), {1, 0});
+  other.normaliser.mean_mesh = MeanField(kMesh, mean_mesh().values(), {1, 0});
   EXPECT_NE(reading(other).find("displacements above 0"), std::string::npos) << reading(other);
   other = file;
   other.set.geometry = Geometry::points;
-  EXPECT_NE(reading(other).find("mean mesh"), std::string::npos) << reading(other);
+  EXPECT_NE(reading(other).find("mean fields"), std::string::npos) << reading(other);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ inline ChannelMap some_scaling(std::int64_t channels) {
 // spacing, origin: of the uniform grid of training, else empty.
 inline ModelFile random_model(const LanoConfig& config, const SetDescription& set,
                               const std::vector<double>& spacing = {}, const std::vector<double>& origin = {},
-                              const MeanMesh& mean_mesh = {}) {
+                              const MeanField& mean_mesh = {}, const MeanField& mean_output = {}) {
   LanoShape shape = lano_shape(config, set, spacing, origin);
   shape.input_channels += mean_mesh.channels();
   const kernels::NetworkShape n = kernels::network_shape(config, shape);
@@ -39,6 +39,7 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
   file.set = set;
   file.normaliser = {some_scaling(set.dims()), some_scaling(set.input_channels()), some_scaling(set.output_channels())};
   file.normaliser.mean_mesh = mean_mesh;
+  file.normaliser.mean_output = mean_output;
   std::uint64_t seed = 100;
   const auto add = [&](const std::string& name, Shape sizes, double centre = 0, double scale = 0) {
     const auto count = static_cast<std::size_t>(element_count(sizes));

@@ -11,8 +11,9 @@
 namespace lano::displacement_test {
 namespace {
 
-// Points of a 9x7 mesh over 100 lengths, moved by amount * sin of their place; u is how far they were moved.
-std::string moved_meshes(const test::Scratch& scratch, bool shared) {
+// Points of a 9x7 mesh over 100 lengths, moved by amount * sin of their place; u is how far they were moved, and a
+// field of the size `common` that is the same in all samples.
+std::string moved_meshes(const test::Scratch& scratch, bool shared, double common = 0) {
   SetDescription set;
   set.name = "moved";
   set.geometry = Geometry::mesh;
@@ -30,7 +31,7 @@ std::string moved_meshes(const test::Scratch& scratch, bool shared) {
       for (int j = 0; j < 7; ++j) {
         const double by = amount * std::sin(0.7 * i + 0.4 * j);
         x.insert(x.end(), {static_cast<float>(12.5 * i), static_cast<float>(16.0 * j + by)});
-        u.push_back(static_cast<float>(by));
+        u.push_back(static_cast<float>(by + common * std::cos(0.9 * i * j)));
       }
     }
     return x;
@@ -68,6 +69,22 @@ TEST(Displacement, ShowsWhatTheSizeOfTheDomainHides) {
                with = train(recipe(data, true), scratch / "with").validation_l2;
   EXPECT_GT(without, 0.5);  // the mean field has 1
   EXPECT_LT(with, 0.1);
+}
+
+// The same meshes with output that all samples share but for a thousandth: a network that gives the whole field is no
+// better than its mean.
+TEST(MeanOutput, LeavesTheDifferenceToTheNetwork) {
+  const test::Scratch scratch;
+  const std::string data = moved_meshes(scratch, false, 50);
+  TrainConfig plain = recipe(data, true), difference = plain;
+  difference.output = Scaling::field;
+  const double whole = train(plain, scratch / "whole").validation_l2,
+               only = train(difference, scratch / "difference").validation_l2;
+  EXPECT_LT(only, 1e-4);
+  EXPECT_GT(whole, 5 * only);
+  TrainConfig stepping = difference;
+  stepping.lano.task = Task::autoregressive;
+  EXPECT_ERROR_WITH(check_train_config(stepping), "step in time");
 }
 
 TEST(Displacement, NeedsMeshesOfTheirOwn) {

@@ -116,7 +116,8 @@ class Export {
     for (std::size_t l = 0; l < weights_.network.blocks.size(); ++l) f = block(f, l, points);
     f = decoder(f);
     g_.scope("output");
-    f = points.shaped(state_.empty() ? decoded(f, file_.normaliser.output) : changed(f), {shape_.output_channels});
+    f = with_base(
+        points.shaped(state_.empty() ? decoded(f, file_.normaliser.output) : changed(f), {shape_.output_channels}));
     if (!order.empty()) f = reordered(g_, f, inverse_order(g_, order, points.count()));
     const auto axes = point_axes(shape_.output_channels);
     g_.output("output", Type::float32, axes, listed(file_.set.output), f);
@@ -160,6 +161,13 @@ class Export {
   Value decoded(const Value& network, const ChannelMap& map) {
     const Value scaled = op("Mul", cast(network, kDouble), g_.doubles({map.channels()}, map.scale()));
     return cast(op("Add", scaled, g_.doubles({map.channels()}, map.shift())), kFloat);
+  }
+  // Behind shaped(): [B, N, du].
+  Value with_base(const Value& physical) {
+    const MeanField& mean = file_.normaliser.mean_output;
+    if (mean.empty()) return physical;
+    return op("Add", physical,
+              g_.floats({element_count(place_.mesh), shape_.output_channels}, mean.resampled(place_.mesh)));
   }
 
   // The state and what the network says it changes by.
@@ -208,7 +216,7 @@ class Export {
     points.see(x);
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
-    if (const MeanMesh& mean = file_.normaliser.mean_mesh; !mean.empty()) {  // of meshes, which keep their own order
+    if (const MeanField& mean = file_.normaliser.mean_mesh; !mean.empty()) {  // of meshes, which keep their own order
       const std::vector<float> points_now = mean.resampled(place_.mesh);
       const Value at = g_.floats({element_count(place_.mesh), shape_.dims}, points_now);
       parts.push_back(

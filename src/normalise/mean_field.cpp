@@ -1,15 +1,15 @@
-#include "normalise/mean_mesh.h"
+#include "normalise/mean_field.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace lano {
 
-MeanMesh::MeanMesh(Shape shape, std::vector<float> points, std::vector<double> scale)
-    : shape_(std::move(shape)), points_(std::move(points)), scale_(std::move(scale)) {}
+MeanField::MeanField(Shape shape, std::vector<float> values, std::vector<double> scale)
+    : shape_(std::move(shape)), values_(std::move(values)), scale_(std::move(scale)) {}
 
-std::vector<float> MeanMesh::resampled(const Shape& mesh) const {
-  if (mesh == shape_) return points_;
+std::vector<float> MeanField::resampled(const Shape& mesh) const {
+  if (mesh == shape_) return values_;
   const std::size_t axes = mesh.size(), dims = scale_.size();
   std::vector<float> out(static_cast<std::size_t>(element_count(mesh)) * dims);
   std::vector<std::size_t> low(axes);
@@ -35,36 +35,36 @@ std::vector<float> MeanMesh::resampled(const Shape& mesh) const {
         at = at * known + std::min(low[a] + (upper ? 1 : 0), known - 1);
       }
       for (std::size_t c = 0; weight != 0 && c < dims; ++c)
-        sum[c] += weight * static_cast<double>(points_[at * dims + c]);
+        sum[c] += weight * static_cast<double>(values_[at * dims + c]);
     }
     for (std::size_t c = 0; c < dims; ++c) out[p * dims + c] = static_cast<float>(sum[c]);
   }
   return out;
 }
 
-std::vector<float> MeanMesh::displacement(const Shape& mesh, std::span<const float> coordinates) const {
+std::vector<float> MeanField::deviation(const Shape& mesh, std::span<const float> field) const {
   std::vector<float> moved = resampled(mesh);
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    moved[i] = static_cast<float>((static_cast<double>(coordinates[i]) - static_cast<double>(moved[i])) /
-                                  scale_[i % scale_.size()]);
+    moved[i] =
+        static_cast<float>((static_cast<double>(field[i]) - static_cast<double>(moved[i])) / scale_[i % scale_.size()]);
   }
   return moved;
 }
 
-void MeanMeshFit::add(std::span<const float> coordinates) {
+void MeanFieldFit::add(std::span<const float> field) {
   if (mean_.empty()) {
-    mean_.assign(coordinates.size(), 0);
-    squares_.assign(coordinates.size(), 0);
+    mean_.assign(field.size(), 0);
+    squares_.assign(field.size(), 0);
   }
   count_ += 1;
   for (std::size_t i = 0; i < mean_.size(); ++i) {  // Welford
-    const double before = static_cast<double>(coordinates[i]) - mean_[i];
+    const double before = static_cast<double>(field[i]) - mean_[i];
     mean_[i] += before / count_;
-    squares_[i] += before * (static_cast<double>(coordinates[i]) - mean_[i]);
+    squares_[i] += before * (static_cast<double>(field[i]) - mean_[i]);
   }
 }
 
-MeanMesh MeanMeshFit::result() const {
+MeanField MeanFieldFit::result() const {
   const auto points = static_cast<std::size_t>(element_count(shape_));
   if (mean_.empty() || points == 0) return {};
   const std::size_t dims = mean_.size() / points;
@@ -75,7 +75,7 @@ MeanMesh MeanMeshFit::result() const {
   }
   for (std::size_t c = 0; c < dims; ++c) {
     const double deviation = std::sqrt(scale[c] / (count_ * static_cast<double>(points)));
-    // Deviations at the level of float rounding are the same mesh, not data.
+    // Deviations at the level of float rounding are the same field, not data.
     scale[c] = deviation > 1e-7 * size[c] ? deviation : 1;
   }
   return {shape_, std::vector<float>(mean_.begin(), mean_.end()), std::move(scale)};

@@ -1,4 +1,4 @@
-#include "normalise/mean_mesh.h"
+#include "normalise/mean_field.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 
-namespace lano::mean_mesh_test {
+namespace lano::mean_field_test {
 namespace {
 
 // x = 1 + 2i + 3j + ij in units of the extents: bilinear in the indices, so that linear interpolation is exact.
@@ -23,23 +23,23 @@ std::vector<float> bilinear(const Shape& shape, double factor = 1) {
   return points;
 }
 
-TEST(MeanMesh, MeanAndDeviationAreThoseOfTheSamples) {
+TEST(MeanField, MeanAndDeviationAreThoseOfTheSamples) {
   RandomStream stream(3, Purpose::test);
   const Shape shape{3, 2};
-  MeanMeshFit fit(shape);
+  MeanFieldFit fit(shape);
   std::vector<std::vector<float>> samples(5, std::vector<float>(18));
   for (auto& sample : samples) {
     for (std::size_t i = 0; i < sample.size(); ++i)  // the third coordinate is the same in all samples
       sample[i] = i % 3 == 2 ? 0.1f * static_cast<float>(i) : static_cast<float>(1000 + stream.normal());
     fit.add(sample);
   }
-  const MeanMesh mesh = fit.result();
+  const MeanField mesh = fit.result();
   ASSERT_EQ(mesh.channels(), 3);
   std::vector<double> squares(3, 0);
   for (std::size_t i = 0; i < 18; ++i) {
     double mean = 0;
     for (const auto& sample : samples) mean += sample[i] / 5.0;
-    EXPECT_NEAR(mesh.points()[i], mean, 1e-4);  // float32 at 1000
+    EXPECT_NEAR(mesh.values()[i], mean, 1e-4);  // float32 at 1000
     for (const auto& sample : samples) squares[i % 3] += (sample[i] - mean) * (sample[i] - mean) / 30;
   }
   EXPECT_NEAR(mesh.scale()[0], std::sqrt(squares[0]), 1e-6);
@@ -47,8 +47,8 @@ TEST(MeanMesh, MeanAndDeviationAreThoseOfTheSamples) {
   EXPECT_EQ(mesh.scale()[2], 1);
 }
 
-TEST(MeanMesh, OtherExtentsAreTheSameMesh) {
-  const MeanMesh mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
+TEST(MeanField, OtherExtentsAreTheSameMesh) {
+  const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const Shape& shape : {Shape{5, 4}, Shape{9, 7}, Shape{3, 2}, Shape{8, 3}}) {
     const std::vector<float> found = mesh.resampled(shape), truth = bilinear(shape);
     ASSERT_EQ(found.size(), truth.size());
@@ -57,19 +57,18 @@ TEST(MeanMesh, OtherExtentsAreTheSameMesh) {
   EXPECT_EQ(mesh.resampled({1, 1}), (std::vector<float>{1, 0}));
 }
 
-TEST(MeanMesh, ThePointsOfAnotherMeshAreMovedBySoMuch) {
-  const MeanMesh mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
+TEST(MeanField, ThePointsOfAnotherMeshAreMovedBySoMuch) {
+  const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const Shape& shape : {Shape{5, 4}, Shape{9, 7}}) {
-    const std::vector<float> twice = bilinear(shape, 2), once = bilinear(shape),
-                             found = mesh.displacement(shape, twice);
+    const std::vector<float> twice = bilinear(shape, 2), once = bilinear(shape), found = mesh.deviation(shape, twice);
     for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(found[i], once[i] / (i % 2 == 0 ? 2 : 0.5), 1e-5);
   }
 }
 
-TEST(MeanMesh, ALineOfOnePointIsTaken) {
-  const MeanMesh mesh({1}, {3}, {1});
+TEST(MeanField, ALineOfOnePointIsTaken) {
+  const MeanField mesh({1}, {3}, {1});
   EXPECT_EQ(mesh.resampled({4}), (std::vector<float>{3, 3, 3, 3}));
 }
 
 }  // namespace
-}  // namespace lano::mean_mesh_test
+}  // namespace lano::mean_field_test
