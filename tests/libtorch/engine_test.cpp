@@ -55,6 +55,7 @@ std::vector<Taught> lessons() {
     t.config.rollout = 2;
     t.config.increments = true;
   });
+  add("mean_output", grid, {n, n}, [](Taught& t) { t.config.output = Scaling::field; });
   add("dropped", grid, {n, n}, [](Taught& t) { t.config.lano.dropout = 0.2; });
   add("packed_clouds", described(Geometry::points, {100}, 2, 1, 1), {100, 31, 140},
       [](Taught& t) { t.config.lano.dropout = 0.1; });
@@ -69,6 +70,8 @@ Objective objective_of(const Taught& t) {
   }
   Objective objective{ChannelMap(shift, scale), t.set.shape, {0.05, 0.05}};
   if (t.config.increments) objective.increment.assign(t.set.output.size(), 0.4);
+  for (std::int64_t p = 0; t.config.output == Scaling::field && p < t.set.points(); ++p)
+    objective.base.insert(objective.base.end(), t.set.output.size(), 0.01f * static_cast<float>(p % 50));
   return objective;
 }
 

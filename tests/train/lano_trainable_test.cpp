@@ -71,6 +71,10 @@ std::vector<Setting> settings() {
     s.config.loss.gradient_weight = 0.3;
     s.config.loss.kind = LossKind::l2;
   });
+  add("mean_output", grid, {30, 30}, [](Setting& s) {
+    s.config.output = Scaling::field;
+    s.config.loss.gradient_weight = 0.3;
+  });
   add("channels", grid, {30, 30}, [](Setting& s) {
     s.config.loss.channel_weights = {4, 0.25};
     s.config.loss.gradient_weight = 0.1;
@@ -146,6 +150,7 @@ class Taught {
     }
     objective = {ChannelMap(shift, scale), s.set.geometry == Geometry::points ? Shape{} : s.set.shape, {0.2, 0.25}, {}};
     if (s.config.increments) objective.increment = {0.3, 0.8};
+    if (s.config.output == Scaling::field) objective.base = normal(30 * static_cast<std::int64_t>(scale.size()), 9, 2);
     lano = std::make_unique<LanoTrainable>(to_json(s.config.lano, shape), s.config, objective);
     const std::vector<float> larger = normal(static_cast<std::int64_t>(lano->values().size()), 5, 0.4);
     for (std::size_t i = 0; i < larger.size(); ++i) lano->values()[i] = larger[i] + 0.2f * lano->values()[i];
@@ -210,8 +215,9 @@ class Taught {
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t ch = 0; ch < du; ++ch) {
             const double root = c.loss.channel_weights.empty() ? 1 : std::sqrt(c.loss.channel_weights[ch]);
-            error[n][ch] =
-                root * (state[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] - truth[n][ch]);
+            const double base = objective.base.empty() ? 0 : objective.base[n * du + ch];
+            error[n][ch] = root * (state[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] + base -
+                                   truth[n][ch]);
             truth[n][ch] *= root;
           }
         }
