@@ -1,5 +1,8 @@
 #include "console.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <optional>
 
@@ -33,6 +36,17 @@ class Console : public Listener {
 Listener& console() {
   static Console terminal;
   return terminal;
+}
+
+void print_baselines(const std::vector<BaselineError>& baselines, double error) {
+  const BaselineError* const best = best_of(baselines);
+  if (best == nullptr) return;
+  fmt::print("for comparison         {}\n", baselines_text(baselines));
+  if (!(best->relative_l2 < error)) return;
+  const bool red = ::isatty(STDERR_FILENO) == 1;
+  console().warn(
+      fmt::format("{}the model ({:.2e}) is worse than the baseline '{}' ({:.2e}): train longer, or use that{}",
+                  red ? "\033[31m" : "", error, best->name, best->relative_l2, red ? "\033[0m" : ""));
 }
 
 }  // namespace lano::cli

@@ -59,6 +59,12 @@ void run_eval(const EvalOptions& o, const Program& program) {
   if (judged.prediction.frames > samples.frames) {
     fmt::print("  rolled out to frame {}; the set knows {}\n", judged.prediction.frames - 1, samples.frames - 1);
   }
+  // Fitted on the dataset's own training split; what is judged must not be part of it.
+  if (!reader.indices(Split::train).empty() && (o.split == "test" || o.split == "validation") && o.steps == 0) {
+    const std::vector<std::int64_t> ids = reader.indices(std::string_view(o.split));
+    print_baselines(SimpleBaselines(reader, model.predictor->task()).judge(reader, ids),
+                    evaluation.relative_l2.summary.mean);
+  }
   fmt::print("prediction             {:.2f} ms a sample\n",
              1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }

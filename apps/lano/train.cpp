@@ -126,6 +126,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   options.resume = o.resume;
   options.stop_after = o.stop_after;
   options.listener = &console();
+  options.baselines = true;
   const TrainResult result = train(config, folder, options);
   if (!result.finished) {
     fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));
@@ -135,6 +136,9 @@ void run_train(const TrainArguments& o, const Program& program) {
              result.parameters, duration_text(result.seconds), result.best_epoch, result.epochs);
   if (std::isfinite(result.validation_l2)) fmt::print("validation rel. L2   {:.4e}\n", result.validation_l2);
   if (std::isfinite(result.test_l2)) fmt::print("test relative L2     {:.4e}\n", result.test_l2);
+  const bool tested = std::isfinite(result.test_l2);
+  print_baselines(tested ? result.test_baselines : result.validation_baselines,
+                  tested ? result.test_l2 : result.validation_l2);
   fmt::print("model: {}\n", model_file(folder).string());
   draw_report(folder.string());
 }

@@ -169,6 +169,9 @@ void check_keys(const std::vector<std::string>& keys, const std::vector<RunSumma
 RunTable make_run_table(const RunCollection& found, RunOrder order, const std::vector<std::string>& keys) {
   RunTable table;
   table.columns = {"run", "state", "epochs", "validation", "at epoch", "test", "parameters", "time", "seed", "set"};
+  const bool compared =
+      std::any_of(found.runs.begin(), found.runs.end(), [](const RunSummary& run) { return !run.baseline.empty(); });
+  if (compared) table.columns.push_back("best baseline");
   table.columns.insert(table.columns.end(), keys.begin(), keys.end());
   const auto time_text = [](double seconds) { return std::isfinite(seconds) ? duration_text(seconds) : "-"; };
   const auto members = members_of(found);
@@ -187,6 +190,7 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
                    time_text(sum_of_seconds(found.runs, members[index])),
                    "",
                    same([](const RunSummary& run) { return run.set; })};
+      if (compared) row.cells.push_back(same([](const RunSummary& run) { return run.baseline; }));
       for (const std::string& key : keys)
         row.cells.push_back(same([&](const RunSummary& run) { return config_value(run, key); }));
     } else {
@@ -201,6 +205,7 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
                    time_text(run.seconds),
                    or_dash(run.seed),
                    or_dash(run.set)};
+      if (compared) row.cells.push_back(or_dash(run.baseline));
       for (const std::string& key : keys) row.cells.push_back(or_dash(config_value(run, key)));
     }
     table.rows.push_back(std::move(row));

@@ -48,6 +48,18 @@ void add_test(const Evaluation& test, ReportContent& content) {
 void fill(const RunRecord& record, ReportContent& content) {
   if (record.test) add_test(*record.test, content);
   content.headline.push_back({"relative L2 on validation", number_text(record.validation_l2)});
+  const bool tested = !record.test_baselines.empty();
+  const std::vector<BaselineError>& baselines = tested ? record.test_baselines : record.validation_baselines;
+  const BaselineError* const best = best_of(baselines);
+  const double own = tested ? record.test_l2() : record.validation_l2;
+  if (best != nullptr) {
+    content.summary.push_back(
+        {fmt::format("Simple baselines on {}", tested ? "test" : "validation"), baselines_text(baselines)});
+    if (best->relative_l2 < own) {
+      content.summary.push_back({"Worse than a baseline", fmt::format("{} has {}: train longer, or use that",
+                                                                      best->name, number_text(best->relative_l2))});
+    }
+  }
   content.headline.push_back({"parameters", grouped_digits(record.parameters)});
   content.headline.push_back({"training time", duration_text(record.training_seconds)});
   content.summary.push_back(

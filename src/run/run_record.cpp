@@ -21,6 +21,19 @@ json number_or_null(double value) { return std::isfinite(value) ? json(value) : 
 
 double number(const json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
+json to_json(const std::vector<BaselineError>& baselines) {
+  json out = json::array();
+  for (const BaselineError& one : baselines)
+    out.push_back({{"name", one.name}, {"relative_l2", number_or_null(one.relative_l2)}});
+  return out;
+}
+
+std::vector<BaselineError> baselines_from(const json& from) {
+  std::vector<BaselineError> baselines;
+  for (const json& one : from) baselines.push_back({one.at("name"), number(one.at("relative_l2"))});
+  return baselines;
+}
+
 RunRecord record_from(const json& from, const std::string& doing) {
   RunRecord record;
   const auto whole = [&](const json& value) { return whole_number(value, doing, kWhat); };
@@ -40,6 +53,10 @@ RunRecord record_from(const json& from, const std::string& doing) {
   record.train_samples = whole_or_zero("train_samples");
   record.validation_samples = whole_or_zero("validation_samples");
   if (from.contains("test")) record.test = evaluation_from_json(from["test"], doing);
+  if (from.contains("baselines")) {
+    record.validation_baselines = baselines_from(from["baselines"].at("validation"));
+    record.test_baselines = baselines_from(from["baselines"].at("test"));
+  }
   return record;
 }
 
@@ -73,6 +90,9 @@ void write_run_record(const std::filesystem::path& run, const RunRecord& record)
            {"training_seconds", record.training_seconds},
            {"set", record.set}};
   if (record.test) out["test"] = to_json(*record.test);
+  if (!record.validation_baselines.empty() || !record.test_baselines.empty()) {
+    out["baselines"] = {{"validation", to_json(record.validation_baselines)}, {"test", to_json(record.test_baselines)}};
+  }
   write_file_atomically(run_record_file(run), out.dump(1) + "\n");
 }
 

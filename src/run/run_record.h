@@ -9,6 +9,7 @@
 #include <string>
 
 #include "evaluate/shown_samples.h"
+#include "evaluate/simple_baselines.h"
 
 namespace lano {
 
@@ -23,6 +24,7 @@ struct RunRecord {
   double validation_l2 = std::nan("");  // of the weights kept; NaN without a validation split
   double training_seconds = 0;          // validation included
   std::optional<Evaluation> test{};     // none where the split is missing or was not read
+  std::vector<BaselineError> validation_baselines{}, test_baselines{};  // empty where they were not computed
 
   double test_l2() const { return test ? test->relative_l2.summary.mean : std::nan(""); }
 };

@@ -99,6 +99,8 @@ void read_record(RunSummary& run) {
     run.best_epoch = record.best_epoch;
     run.weights = record.averaged ? "ema" : "raw";
     run.test_l2 = record.test_l2();
+    const auto& baselines = record.test_baselines.empty() ? record.validation_baselines : record.test_baselines;
+    if (const BaselineError* best = best_of(baselines)) run.baseline = baselines_text({*best});
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());
   }

@@ -26,6 +26,7 @@ struct RunSummary {
   std::int64_t best_epoch = 0;      // the epoch of those weights
   std::string weights = "raw";      // "raw" or "ema"
   double test_l2 = kUnknown;        // mean over samples; finished runs only
+  std::string baseline;             // the best simple baseline, "ridge 6.50e-02", on the split the run was judged by
   std::int64_t parameters = 0;
   double seconds = kUnknown;                  // of training
   std::string seed, set;                      // empty where unknown; before the evaluation, set is the stem of its file

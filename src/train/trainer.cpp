@@ -64,6 +64,7 @@ class Trainer {
   bool done() const { return state_.epoch == config_.epochs || state_.ended; }
 
   void announce() const;
+  std::vector<BaselineError> baselines_on(Split split) const;
   bool epoch(CountedWork& progress);
   void finish_epoch();
   double validation_error();
@@ -92,6 +93,7 @@ class Trainer {
   std::filesystem::path saved_;  // the newest state on disk
   Clock::time_point start_ = Clock::now(), checkpointed_ = start_;
   double learning_rate_ = 0;
+  std::vector<BaselineError> validation_baselines_;
 };
 
 void Trainer::resume() {
@@ -134,6 +136,10 @@ TrainResult Trainer::run() {
   const bool judged_before = done() && is_finished(folder_.path());
   write_file_atomically(folder_.config(), state_.config);
   announce();
+  if (options_.baselines && subject_.validation.count() > 0 && !judged_before) {
+    validation_baselines_ = baselines_on(Split::validation);
+    listener().say("for comparison, on validation: " + baselines_text(validation_baselines_));
+  }
   const std::int64_t last = options_.stop_after > 0 ? std::min(options_.stop_after, config_.epochs) : config_.epochs;
   const std::int64_t begun = (state_.steps - state_.epoch * plan_.steps()) * plan_.items_per_step();
   CountedWork progress(
@@ -147,11 +153,18 @@ TrainResult Trainer::run() {
   TrainResult result = summary();
   result.finished = done();
   if (judged_before) {  // the test split is judged once
-    result.test_l2 = read_run_record(folder_.path()).test_l2();
+    const RunRecord record = read_run_record(folder_.path());
+    result.test_l2 = record.test_l2();
+    result.validation_baselines = record.validation_baselines;
+    result.test_baselines = record.test_baselines;
   } else if (result.finished) {
     keeping([&] { judge(result); });
   }
   return result;
+}
+
+std::vector<BaselineError> Trainer::baselines_on(Split split) const {
+  return SimpleBaselines(subject_.reader, config_.lano.task).judge(subject_.reader, subject_.reader.indices(split));
 }
 
 void Trainer::announce() const {
@@ -327,7 +340,10 @@ void Trainer::judge(TrainResult& result) {
   if (!ids.empty()) {
     record.test = judge_in_pieces(*predictor, subject_.reader, ids, kPieceBytes);
     write_shown(folder_.shown_samples(), shown_samples(*predictor, subject_.reader, ids_to_show(*record.test)));
+    if (options_.baselines) record.test_baselines = baselines_on(Split::test);
   }
+  record.validation_baselines = result.validation_baselines = validation_baselines_;
+  result.test_baselines = record.test_baselines;
   write_run_record(folder_.path(), record);
   result.test_l2 = record.test_l2();
   folder_.event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/listener.h"
+#include "evaluate/simple_baselines.h"
 #include "train/config.h"
 
 namespace lano {
@@ -16,13 +17,15 @@ struct TrainResult {
   double validation_l2 = 0;  // of the chosen weights; NaN without a validation split
   double test_l2 = 0;        // NaN without a test split
   double seconds = 0;        // of training
-  bool finished = true;      // false where it was stopped earlier: no test error then
+  std::vector<BaselineError> validation_baselines = {}, test_baselines = {};  // where they were asked for
+  bool finished = true;  // false where it was stopped earlier: no test error then
 };
 
 struct TrainOptions {
   bool resume = false;  // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
   std::int64_t stop_after = 0;  // stop after so many epochs in all, to be resumed; 0: train to the end
   bool test = true;             // judge the chosen weights on the test split at the end
+  bool baselines = false;       // what simple baselines reach on the same splits is said and kept
   std::function<void(std::int64_t step)> after_step = {};  // told after each step, before its checkpoint
   std::vector<std::string> preface = {};                   // said before the first step, once nothing is wrong
   Listener* listener = &quiet();
