@@ -1,0 +1,190 @@
+// Names are compared in lower case, without a mark of the split ("u_train", "x_test"). The output is the first array
+// with a usual name of one, else the largest; the input likewise among those that fit to it.
+#include "data/import_suggestion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "data/import_words.h"
+
+namespace lano {
+namespace {
+
+enum class Part { none, train, validation, test };
+
+struct Candidate {
+  std::string name, base;  // as in the file; in lower case without the mark
+  Part part = Part::none;
+  Shape shape;
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+Candidate candidate(const ArrayInfo& array) {
+  Candidate c{array.name, lower(array.name), Part::none, array.shape};
+  constexpr std::pair<const char*, Part> kMarks[] = {{"train", Part::train},      {"training", Part::train},
+                                                     {"tr", Part::train},         {"vali", Part::validation},
+                                                     {"val", Part::validation},   {"validation", Part::validation},
+                                                     {"valid", Part::validation}, {"test", Part::test},
+                                                     {"testing", Part::test},     {"te", Part::test}};
+  for (const auto& [mark, part] : kMarks) {
+    for (const std::string& text : {fmt::format("_{}", mark), fmt::format("{}_", mark)}) {
+      const auto at = c.base.find(text);
+      if (at == std::string::npos) continue;
+      if (text.front() == '_' ? at + text.size() != c.base.size() : at != 0) continue;
+      c.base.erase(at, text.size());
+      c.part = part;
+      return c;
+    }
+  }
+  return c;
+}
+
+using Names = std::vector<const char*>;
+
+const Candidate* find_base(const std::vector<Candidate>& all, const Names& names, const Shape* like = nullptr) {
+  for (const char* name : names) {
+    for (const Candidate& c : all) {
+      if (c.base == name && !c.shape.empty() && (like == nullptr || c.shape == *like)) return &c;
+    }
+  }
+  return nullptr;
+}
+
+const Names kOutputs{"output", "outputs", "sol",     "solution", "tensor", "u",
+                     "y",      "target",  "targets", "press",    "sigma",  "data"};
+const Names kInputs{"input",  "inputs",     "a",  "coeff", "f",       "nu",       "k",  "x",  "permeability",
+                    "params", "parameters", "mu", "force", "forcing", "boundary", "bc", "x0", "u0"};
+const Names kCells{"cells", "triang", "triangles", "tri", "elements", "faces", "connectivity", "tetra", "t"};
+const Names kTimes{"t-coordinate", "time", "times", "t", "tspan"};
+
+std::size_t axes_of(const Candidate& c) { return c.shape.size(); }
+
+// Coordinates: one array [.., 2 or 3], or x, y (, z) of one shape, or x-coordinate, ...
+std::vector<const Candidate*> find_coords(const std::vector<Candidate>& all, const Candidate& output) {
+  std::vector<const Candidate*> found;
+  for (const char* name : {"x-coordinate", "y-coordinate", "z-coordinate"}) {
+    if (const Candidate* c = find_base(all, {name})) found.push_back(c);
+  }
+  if (!found.empty()) return found;
+  if (const Candidate* c = find_base(all, {"coords", "coordinates", "points", "pos", "xy", "xyz", "vertices", "nodes"}))
+    return {c};
+  const Candidate *x = find_base(all, {"x"}, &output.shape), *y = find_base(all, {"y"}, &output.shape);
+  if (x != nullptr && y != nullptr && x != &output && y != &output) {
+    found = {x, y};
+    if (const Candidate* z = find_base(all, {"z"}, &output.shape); z != nullptr && z != &output) found.push_back(z);
+  }
+  return found;
+}
+
+// The axis that the output has and the input has not, as --time says it; empty: none.
+std::string time_word(const Shape& output, const Shape& input) {
+  for (std::size_t a = 1; a < output.size(); ++a) {
+    Shape rest = output;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(a));
+    if (rest == input) return a == 1 ? "first" : a + 1 == output.size() ? "last" : fmt::format("axis={}", a);
+  }
+  return "";
+}
+
+std::string other_name(const std::string& name, Part part, const std::vector<Candidate>& all, const std::string& base) {
+  for (const Candidate& c : all) {
+    if (c.part == part && c.base == base) return c.name;
+  }
+  return name;
+}
+
+// A file of training samples and its sibling with test samples.
+std::optional<std::filesystem::path> test_sibling(const std::filesystem::path& file,
+                                                  const std::vector<std::filesystem::path>& beside) {
+  std::string name = file.filename().string();
+  const auto at = lower(name).find("train");
+  if (at == std::string::npos) return std::nullopt;
+  for (const char* word : {"test", "Test", "testing"}) {
+    std::string other = name;
+    other.replace(at, lower(name).compare(at, 8, "training") == 0 ? 8 : 5, word);
+    for (const auto& path : beside) {
+      if (path.filename() == other) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string suggest_import(const std::filesystem::path& file, const std::vector<ArrayInfo>& arrays,
+                           const std::vector<std::filesystem::path>& beside) {
+  std::vector<Candidate> all;
+  for (const ArrayInfo& array : arrays) {
+    if (array.readable && element_count(array.shape) > 0) all.push_back(candidate(array));
+  }
+  const std::string out = fmt::format("--out {}", file.stem().string() + "-lano.h5");
+  if (all.empty()) return "";
+  if (all.size() == 1 && all.front().name.empty())
+    return fmt::format("lano import --input INPUT --output {} --shuffle {}", file.string(), out);
+  const bool split = std::any_of(all.begin(), all.end(), [](const Candidate& c) { return c.part == Part::train; });
+  std::vector<Candidate> main;  // the training samples, where they are apart
+  for (const Candidate& c : all) {
+    if (!split || c.part == Part::train || c.part == Part::none) main.push_back(c);
+  }
+  const Candidate* output = find_base(main, kOutputs);
+  if (output == nullptr || axes_of(*output) < 2) {
+    output = &*std::max_element(main.begin(), main.end(), [](const Candidate& a, const Candidate& b) {
+      return element_count(a.shape) < element_count(b.shape);
+    });
+  }
+  const std::vector<const Candidate*> coords = find_coords(main, *output);
+  const auto is_coord = [&](const Candidate& c) { return std::find(coords.begin(), coords.end(), &c) != coords.end(); };
+  const Candidate* cells = coords.empty() ? nullptr : find_base(main, kCells);
+  if (cells != nullptr && (cells->shape.size() != 2 || cells->shape.back() > 8)) cells = nullptr;
+  const Candidate* times = find_base(main, kTimes);
+  if (times == cells || (times != nullptr && times->shape.size() > 1 &&
+                         element_count(times->shape) != *std::max_element(times->shape.begin(), times->shape.end())))
+    times = nullptr;
+  // The samples are the axis that the input shares.
+  const Candidate* input = nullptr;
+  bool last = false;
+  for (const char* name : kInputs) {
+    const Candidate* c = find_base(main, {name});
+    if (c == nullptr || c == output || c == cells || c == times || is_coord(*c)) continue;
+    const bool rows = c->shape.front() == output->shape.front();
+    last = !rows && (c->shape.front() == output->shape.back() || c->shape.back() == output->shape.back());
+    if (rows || last) {
+      input = c;
+      break;
+    }
+  }
+  std::string command = "lano import";
+  const auto sibling = split ? std::nullopt : test_sibling(file, beside);
+  command += sibling ? fmt::format(" --train {} --test {}", file.string(), sibling->string())
+                     : fmt::format(" --from {}", file.string());
+  if (split) {
+    for (const auto& [part, word] :
+         {std::pair(Part::train, "train"), std::pair(Part::validation, "validation"), std::pair(Part::test, "test")}) {
+      if (std::none_of(all.begin(), all.end(), [&](const Candidate& c) { return c.part == part; })) continue;
+      if (input != nullptr)
+        command += fmt::format(" --{}-input {}", word, other_name(input->name, part, all, input->base));
+      command += fmt::format(" --{}-output {}", word, other_name(output->name, part, all, output->base));
+    }
+  } else {
+    if (input != nullptr) command += fmt::format(" --input {}", input->name);
+    command += fmt::format(" --output {}", output->name);
+  }
+  for (const Candidate* c : coords) command += fmt::format(" --coords {}", c->name);
+  if (cells != nullptr) command += fmt::format(" --cells {}", cells->name);
+  const std::string axis = input != nullptr ? time_word(output->shape, input->shape) : "";
+  if (!axis.empty()) command += fmt::format(" --time {}", axis);
+  if (times != nullptr && (!axis.empty() || input == nullptr)) command += fmt::format(" --time {}", times->name);
+  if (times != nullptr && input == nullptr) command += " --initial 1";
+  if (last && input != nullptr) command += " --samples last";
+  if (!split && !sibling) command += " --shuffle";
+  return command + " " + out;
+}
+
+}  // namespace lano
