@@ -31,8 +31,10 @@ ImportCells::ImportCells(NamedArray named, const ArrayImport& options, const Imp
       fail_usage("importing cells", "--cell-kind line, triangle, quadrilateral, tetrahedron or hexahedron",
                  options.cell_kind);
   } else if (one.size() == 2) {
-    kind = cell_kind_of(one[1], dims);
-    if (!kind) kind = cell_kind_of(one[0], dims);
+    // Corners last, else first; lines only where they are asked for.
+    for (const std::int64_t corners : {one[1], one[0]}) {
+      if (!kind && corners != cell_corners(CellKind::line)) kind = cell_kind_of(corners, dims);
+    }
   }
   const std::int64_t corners = kind ? cell_corners(*kind) : 0;
   if (one.size() != 2 || (one[0] != corners && one[1] != corners)) {

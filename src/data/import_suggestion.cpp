@@ -118,12 +118,41 @@ std::optional<std::filesystem::path> test_sibling(const std::filesystem::path& f
 
 }  // namespace
 
+namespace {
+
+// A list with one dict per sample: 0/press, 1/press, ... becomes */press.
+bool collapse_lists(std::vector<Candidate>& all) {
+  std::vector<Candidate> collapsed;
+  for (const Candidate& c : all) {
+    const auto slash = c.name.find('/');
+    if (slash == std::string::npos || slash == 0 ||
+        !std::all_of(c.name.begin(), c.name.begin() + static_cast<std::ptrdiff_t>(slash),
+                     [](unsigned char letter) { return std::isdigit(letter) != 0; }))
+      return false;
+    const std::string name = "*" + c.name.substr(slash);
+    const auto known =
+        std::find_if(collapsed.begin(), collapsed.end(), [&](const Candidate& k) { return k.name == name; });
+    if (known != collapsed.end()) {
+      ++known->shape.front();
+      continue;
+    }
+    Shape shape{1};
+    shape.insert(shape.end(), c.shape.begin(), c.shape.end());
+    collapsed.push_back({name, lower(c.name.substr(slash + 1)), Part::none, shape});
+  }
+  all = std::move(collapsed);
+  return !all.empty();
+}
+
+}  // namespace
+
 std::string suggest_import(const std::filesystem::path& file, const std::vector<ArrayInfo>& arrays,
                            const std::vector<std::filesystem::path>& beside) {
   std::vector<Candidate> all;
   for (const ArrayInfo& array : arrays) {
     if (array.readable && element_count(array.shape) > 0) all.push_back(candidate(array));
   }
+  const bool lists = collapse_lists(all);
   const std::string out = fmt::format("--out {}", file.stem().string() + "-lano.h5");
   if (all.empty()) return "";
   if (all.size() == 1 && all.front().name.empty())
@@ -183,6 +212,7 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
   if (times != nullptr && (!axis.empty() || input == nullptr)) command += fmt::format(" --time {}", times->name);
   if (times != nullptr && input == nullptr) command += " --initial 1";
   if (last && input != nullptr) command += " --samples last";
+  if (lists && output->shape.size() == 3 && output->shape[1] < output->shape[2]) command += " --channels first";
   if (!split && !sibling) command += " --shuffle";
   return command + " " + out;
 }
