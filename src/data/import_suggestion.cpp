@@ -46,6 +46,17 @@ Candidate candidate(const ArrayInfo& array) {
   return c;
 }
 
+// As a shell takes it for one word.
+std::string quoted(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 using Names = std::vector<const char*>;
 
 const Candidate* find_base(const std::vector<Candidate>& all, const Names& names, const Shape* like = nullptr) {
@@ -153,10 +164,10 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
     if (array.readable && element_count(array.shape) > 0) all.push_back(candidate(array));
   }
   const bool lists = collapse_lists(all);
-  const std::string out = fmt::format("--out {}", file.stem().string() + "-lano.h5");
+  const std::string out = fmt::format("--out {}", quoted(file.stem().string() + "-lano.h5"));
   if (all.empty()) return "";
   if (all.size() == 1 && all.front().name.empty())
-    return fmt::format("lano import --input INPUT --output {} --shuffle {}", file.string(), out);
+    return fmt::format("lano import --input INPUT --output {} --shuffle {}", quoted(file.string()), out);
   const bool split = std::any_of(all.begin(), all.end(), [](const Candidate& c) { return c.part == Part::train; });
   std::vector<Candidate> main;  // the training samples, where they are apart
   for (const Candidate& c : all) {
@@ -191,25 +202,26 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
   }
   std::string command = "lano import";
   const auto sibling = split ? std::nullopt : test_sibling(file, beside);
-  command += sibling ? fmt::format(" --train {} --test {}", file.string(), sibling->string())
-                     : fmt::format(" --from {}", file.string());
+  command += sibling ? fmt::format(" --train {} --test {}", quoted(file.string()), quoted(sibling->string()))
+                     : fmt::format(" --from {}", quoted(file.string()));
   if (split) {
     for (const auto& [part, word] :
          {std::pair(Part::train, "train"), std::pair(Part::validation, "validation"), std::pair(Part::test, "test")}) {
       if (std::none_of(all.begin(), all.end(), [&](const Candidate& c) { return c.part == part; })) continue;
       if (input != nullptr)
-        command += fmt::format(" --{}-input {}", word, other_name(input->name, part, all, input->base));
-      command += fmt::format(" --{}-output {}", word, other_name(output->name, part, all, output->base));
+        command += fmt::format(" --{}-input {}", word, quoted(other_name(input->name, part, all, input->base)));
+      command += fmt::format(" --{}-output {}", word, quoted(other_name(output->name, part, all, output->base)));
     }
   } else {
-    if (input != nullptr) command += fmt::format(" --input {}", input->name);
-    command += fmt::format(" --output {}", output->name);
+    if (input != nullptr) command += fmt::format(" --input {}", quoted(input->name));
+    command += fmt::format(" --output {}", quoted(output->name));
   }
-  for (const Candidate* c : coords) command += fmt::format(" --coords {}", c->name);
-  if (cells != nullptr) command += fmt::format(" --cells {}", cells->name);
+  for (const Candidate* c : coords) command += fmt::format(" --coords {}", quoted(c->name));
+  if (cells != nullptr) command += fmt::format(" --cells {}", quoted(cells->name));
   const std::string axis = input != nullptr ? time_word(output->shape, input->shape) : "";
   if (!axis.empty()) command += fmt::format(" --time {}", axis);
-  if (times != nullptr && (!axis.empty() || input == nullptr)) command += fmt::format(" --time {}", times->name);
+  if (times != nullptr && (!axis.empty() || input == nullptr))
+    command += fmt::format(" --time {}", quoted(times->name));
   if (times != nullptr && input == nullptr) command += " --initial 1";
   if (last && input != nullptr) command += " --samples last";
   if (lists && output->shape.size() == 3 && output->shape[1] < output->shape[2]) command += " --channels first";

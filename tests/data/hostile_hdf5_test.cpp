@@ -357,6 +357,58 @@ TEST(HostileSets, OffsetsOfCloudsAreChecked) {
   test::expect_refused("huge offsets", [&] { read_set(scratch / "a.h5"); });
 }
 
+TEST(HostileSets, CellsAreChecked) {
+  test::Scratch scratch;
+  const auto good = scratch / "good.h5", path = scratch / "changed.h5";
+  SetDescription d = description(Geometry::points);
+  d.shape = {5};
+  const auto write = [&](bool shared) {
+    const std::vector<float> points(10, 0.5f), field(5, 1.5f);
+    DatasetWriter writer(good, d, make_splits(2, 1, 0), points);
+    const std::vector<std::int64_t> cells{0, 1, 2, 2, 3, 4};
+    if (shared)
+      writer.make_cells(CellKind::triangle, 2);
+    else
+      writer.make_cells(CellKind::triangle, std::vector<std::int64_t>{2, 2, 2});
+    for (std::int64_t i = 0; i < 3; ++i) {
+      if (!shared || i == 0) writer.write_cells(i, cells);
+      writer.write(i, {}, field, field);
+    }
+    writer.commit();
+  };
+  const auto refused = [&](const std::string& name, const std::function<void(hid_t)>& change) {
+    fs::copy_file(good, path, fs::copy_options::overwrite_existing);
+    edit(path, change);
+    test::expect_refused(name, [&] { read_set(path); });
+  };
+  const auto indices = [&](const char* name, const Dims& dims, const std::vector<std::int64_t>& values) {
+    return [=](hid_t file) { put_array(file, name, dims, {H5T_STD_I32LE}, H5T_NATIVE_INT64, values.data()); };
+  };
+  write(true);
+  EXPECT_EQ(DatasetReader(good).read_cells(2).size(), 6u);
+  refused("a corner beyond the points", indices("cells", {1, 3}, {0, 1, 5}));
+  refused("a corner below 0", indices("cells", {1, 3}, {0, -1, 2}));
+  refused("corners of another kind", indices("cells", {1, 4}, {0, 1, 2, 3}));
+  refused("one axis", indices("cells", {3}, {0, 1, 2}));
+  refused("no cells", [](hid_t file) { put_array(file, "cells", {0, 3}, {H5T_STD_I32LE}); });
+  refused("cells without bytes", [](hid_t file) { put_array(file, "cells", {1 << 20, 3}, {H5T_STD_I32LE}); });
+  refused("a kind that is none", [](hid_t file) { put_text(file, "cell_kind", "dodecahedron"); });
+  refused("no kind", [](hid_t file) { H5Adelete(file, "cell_kind"); });
+  refused("too few offsets", indices("cell_offsets", {2}, {0, 2}));
+  write(false);
+  EXPECT_EQ(DatasetReader(good).read_cells(1).size(), 6u);
+  const auto offsets = [&](const std::vector<std::int64_t>& values) {
+    return indices("cell_offsets", {values.size()}, values);
+  };
+  refused("offsets that fall", offsets({0, 4, 2, 6}));
+  refused("offsets that stand", offsets({0, 2, 2, 6}));
+  refused("offsets that begin late", offsets({1, 2, 4, 6}));
+  refused("offsets that end early", offsets({0, 2, 4, 5}));
+  refused("offsets beyond the end", offsets({0, 2, 4, 7}));
+  refused("a corner of the last sample",
+          indices("cells", {6, 3}, {0, 1, 2, 2, 3, 4, 0, 1, 2, 2, 3, 4, 0, 1, 2, 2, 3, 9}));
+}
+
 TEST(HostileSets, CutAnywhereOrWithItsHeadOverwritten) {
   test::Scratch scratch;
   for (const bool clouds : {false, true}) {

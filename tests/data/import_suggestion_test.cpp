@@ -29,7 +29,7 @@ TEST(ImportSuggestion, KnowsTheShapesOfPublicFiles) {
             "--validation-output u_vali --test-input f_test --test-output u_test --out d-lano.h5");
   EXPECT_EQ(suggest_import("car.pt", {info("0/vertices", {3586, 3}), info("0/press", {1, 3586}),
                                       info("1/vertices", {3000, 3}), info("1/press", {1, 3000})}),
-            "lano import --from car.pt --output */press --coords */vertices --channels first --shuffle --out "
+            "lano import --from car.pt --output '*/press' --coords '*/vertices' --channels first --shuffle --out "
             "car-lano.h5");
 }
 
