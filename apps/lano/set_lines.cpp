@@ -75,7 +75,7 @@ void print_set_lines(const SetDescription& d) {
   if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
   if (!d.time.empty()) fmt::print("  time         {}\n", times_text(d.time));
   if (!d.initial_time.empty())
-    fmt::print("  initial      {}: the last {} input fields\n", times_text(d.initial_time),
+    fmt::print("  initial      {}: the last {} of the input fields\n", times_text(d.initial_time),
                static_cast<std::int64_t>(d.initial_time.size()) * d.output_channels());
   print_json_lines("made by", d.generator);
 }
@@ -84,7 +84,7 @@ void print_set_lines(const DatasetReader& reader) {
   const SetDescription& d = reader.description();
   if (!reader.counts().empty()) {
     const auto [least, most] = std::minmax_element(reader.counts().begin(), reader.counts().end());
-    fmt::print("  sizes        {} to {} points per sample\n", *least, *most);
+    fmt::print("  sizes        {} to {} points per sample; below, the median\n", *least, *most);
   } else {
     fmt::print("  points       {}\n", reader.shared_coordinates() || reader.size() == 1 ? "the same for all samples"
                                                                                         : "of each sample its own");
@@ -112,6 +112,8 @@ void print_json_lines(const std::string& label, const std::string& json_text) {
   for (const auto& [key, value] : parsed.items()) {
     if (value.is_object()) {
       nested.emplace_back(plain_text(key, 200), &value);
+    } else if (key == "program") {
+      items.insert(items.begin(), value_text(value));
     } else if (!value.is_null() && !(value.is_array() && value.empty()) && value != json("")) {
       items.push_back(plain_text(key, 200) + " " + value_text(value));
     }

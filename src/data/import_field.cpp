@@ -314,7 +314,7 @@ std::vector<FieldInfo> field_infos(const NamedArray& named, std::int64_t channel
   if (given.size() > 1)
     fail_usage(fmt::format("naming the fields of '{}'", named.name), fmt::format("{} names, or one", channels),
                std::to_string(given.size()), "NAME[UNIT],NAME[UNIT]=ARRAY");
-  const FieldInfo stem = given.empty() ? FieldInfo{named.name, "1"} : given.front();
+  const FieldInfo stem = given.empty() ? FieldInfo{without_split_mark(named.name), "1"} : given.front();
   std::vector<FieldInfo> fields;
   for (std::int64_t c = 0; c < channels; ++c)
     fields.push_back({channels == 1 ? stem.name : fmt::format("{}_{}", stem.name, c), stem.unit});

@@ -13,11 +13,9 @@
 namespace lano {
 namespace {
 
-enum class Part { none, train, validation, test };
-
 struct Candidate {
   std::string name, base;  // as in the file; in lower case without the mark
-  Part part = Part::none;
+  SplitMark part = SplitMark::none;
   Shape shape;
 };
 
@@ -27,22 +25,8 @@ std::string lower(std::string text) {
 }
 
 Candidate candidate(const ArrayInfo& array) {
-  Candidate c{array.name, lower(array.name), Part::none, array.shape};
-  constexpr std::pair<const char*, Part> kMarks[] = {{"train", Part::train},      {"training", Part::train},
-                                                     {"tr", Part::train},         {"vali", Part::validation},
-                                                     {"val", Part::validation},   {"validation", Part::validation},
-                                                     {"valid", Part::validation}, {"test", Part::test},
-                                                     {"testing", Part::test},     {"te", Part::test}};
-  for (const auto& [mark, part] : kMarks) {
-    for (const std::string& text : {fmt::format("_{}", mark), fmt::format("{}_", mark)}) {
-      const auto at = c.base.find(text);
-      if (at == std::string::npos) continue;
-      if (text.front() == '_' ? at + text.size() != c.base.size() : at != 0) continue;
-      c.base.erase(at, text.size());
-      c.part = part;
-      return c;
-    }
-  }
+  Candidate c{array.name, "", SplitMark::none, array.shape};
+  c.base = lower(without_split_mark(array.name, &c.part));
   return c;
 }
 
@@ -104,7 +88,8 @@ std::string time_word(const Shape& output, const Shape& input) {
   return "";
 }
 
-std::string other_name(const std::string& name, Part part, const std::vector<Candidate>& all, const std::string& base) {
+std::string other_name(const std::string& name, SplitMark part, const std::vector<Candidate>& all,
+                       const std::string& base) {
   for (const Candidate& c : all) {
     if (c.part == part && c.base == base) return c.name;
   }
@@ -149,7 +134,7 @@ bool collapse_lists(std::vector<Candidate>& all) {
     }
     Shape shape{1};
     shape.insert(shape.end(), c.shape.begin(), c.shape.end());
-    collapsed.push_back({name, lower(c.name.substr(slash + 1)), Part::none, shape});
+    collapsed.push_back({name, lower(c.name.substr(slash + 1)), SplitMark::none, shape});
   }
   all = std::move(collapsed);
   return !all.empty();
@@ -168,10 +153,10 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
   if (all.empty()) return "";
   if (all.size() == 1 && all.front().name.empty())
     return fmt::format("lano import --input INPUT --output {} --shuffle {}", quoted(file.string()), out);
-  const bool split = std::any_of(all.begin(), all.end(), [](const Candidate& c) { return c.part == Part::train; });
+  const bool split = std::any_of(all.begin(), all.end(), [](const Candidate& c) { return c.part == SplitMark::train; });
   std::vector<Candidate> main;  // the training samples, where they are apart
   for (const Candidate& c : all) {
-    if (!split || c.part == Part::train || c.part == Part::none) main.push_back(c);
+    if (!split || c.part == SplitMark::train || c.part == SplitMark::none) main.push_back(c);
   }
   const Candidate* output = find_base(main, kOutputs);
   if (output == nullptr || axes_of(*output) < 2) {
@@ -206,7 +191,8 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
                      : fmt::format(" --from {}", quoted(file.string()));
   if (split) {
     for (const auto& [part, word] :
-         {std::pair(Part::train, "train"), std::pair(Part::validation, "validation"), std::pair(Part::test, "test")}) {
+         {std::pair(SplitMark::train, "train"), std::pair(SplitMark::validation, "validation"),
+          std::pair(SplitMark::test, "test")}) {
       if (std::none_of(all.begin(), all.end(), [&](const Candidate& c) { return c.part == part; })) continue;
       if (input != nullptr)
         command += fmt::format(" --{}-input {}", word, quoted(other_name(input->name, part, all, input->base)));

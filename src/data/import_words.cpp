@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "core/error.h"
 
@@ -132,6 +133,29 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   return a.size() - i < b.size() - j;
+}
+
+std::string without_split_mark(const std::string& name, SplitMark* mark) {
+  constexpr std::pair<std::string_view, SplitMark> kMarks[] = {{"train", SplitMark::train},
+                                                               {"training", SplitMark::train},
+                                                               {"tr", SplitMark::train},
+                                                               {"vali", SplitMark::validation},
+                                                               {"val", SplitMark::validation},
+                                                               {"valid", SplitMark::validation},
+                                                               {"validation", SplitMark::validation},
+                                                               {"test", SplitMark::test},
+                                                               {"testing", SplitMark::test},
+                                                               {"te", SplitMark::test}};
+  std::string small = name;
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [word, split] : kMarks) {
+    const bool behind = small.ends_with(fmt::format("_{}", word)), before = small.starts_with(fmt::format("{}_", word));
+    if ((!behind && !before) || name.size() == word.size() + 1) continue;
+    if (mark != nullptr) *mark = split;
+    return behind ? name.substr(0, name.size() - word.size() - 1) : name.substr(word.size() + 1);
+  }
+  if (mark != nullptr) *mark = SplitMark::none;
+  return name;
 }
 
 FieldWord parse_field_word(const std::string& word) {

@@ -37,6 +37,10 @@ NamedArray open_named(const std::filesystem::path& archive, const std::string& w
 // True where the word says by itself where its array is.
 bool names_its_file(const std::string& word);
 
+// Without the mark of a split at its end or its beginning: f for f_train, x for test_x. `mark` receives which it was.
+enum class SplitMark { none, train, validation, test };
+std::string without_split_mark(const std::string& name, SplitMark* mark = nullptr);
+
 // a2 before a10.
 bool natural_less(std::string_view a, std::string_view b);
 

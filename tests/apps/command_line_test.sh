@@ -107,7 +107,7 @@ foo=$("$lano" import --output d.h5:foo --out i.h5 2>&1)
 "$lano" import --input a[]=d.h5:input --output d.h5:output --channels last --shuffle 3 --name named --out shuffled.h5 > said ||
   complain "import with --shuffle and names"
 for line in '20 samples' 'train 16, validation 2, test 2' 'geometry     grid \[' 'input        a$' 'output       output' \
-  'made by      program lano import, shuffle 3, sources d.h5'; do
+  'made by      lano import, shuffle 3, sources d.h5'; do
   grep -Eq "$line" said || complain "the summary of an import lacks '$line': $(cat said)"
 done
 expect 0 "dataset 'named'" "$lano" info shuffled.h5

@@ -183,6 +183,7 @@ TEST(ImportSplits, ArraysOfEachSplitInOneFile) {
   EXPECT_EQ(reader.indices(Split::train).size(), 7u);
   EXPECT_EQ(reader.indices(Split::validation), (Ids{7, 8, 9}));
   EXPECT_EQ(reader.indices(Split::test), (Ids{10, 11, 12, 13}));
+  EXPECT_EQ(reader.description().input[0].name + reader.description().output[0].name, "fu");
   EXPECT_EQ(reader.read(Ids{8}).input[2], mark({1, 2}) + 5000);
   EXPECT_EQ(reader.read(Ids{13}).output[5], mark({3, 5}) + 9001);
   // The input of one split with the output of another is not taken.
