@@ -62,6 +62,7 @@ class StackedSource final : public ArraySource {
       : ArraySource(parts.front()->doing(), std::move(shape)), parts_(std::move(parts)) {}
 
   std::string type() const override { return parts_.front()->type(); }
+  std::string doing_row(std::int64_t row) const override { return parts_[static_cast<std::size_t>(row)]->doing(); }
 
  private:
   void read_into(const std::vector<AxisRange>& ranges, std::vector<float>& to) const override {

@@ -214,9 +214,11 @@ herr_t visit(hid_t group, const char* name, const H5L_info_t* link, void* out) {
 
 std::vector<std::string> Hdf5File::names() const {
   silence_hdf5();
+  if (names_) return *names_;
   std::vector<std::string> names;
   Walk root{"", 0, &names};
   H5Literate(file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &root);
+  if (bytes_ != 0) names_ = names;
   return names;
 }
 

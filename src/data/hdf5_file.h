@@ -100,6 +100,7 @@ class Hdf5File {
   Hdf5Handle file_;
   std::uint64_t bytes_ = 0;                                                 // on disk, where it was opened to read
   mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
+  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once asked for
 };
 
 }  // namespace lano

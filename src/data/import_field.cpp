@@ -14,11 +14,14 @@ constexpr std::int64_t kMostChannels = 4096;  // each gets a name
 constexpr std::int64_t kMostParameters = 64;  // per sample; more are a field on points of its own
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 24;
 
-void check_all_finite(std::span<const float> values, const std::string& doing, std::int64_t first, std::int64_t count) {
+// Samples [first, first + count); the file that a bad number is in is named.
+void check_all_finite(std::span<const float> values, const ArraySource& source, bool rows, std::int64_t first,
+                      std::int64_t count) {
   const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return;
   const std::int64_t each = std::max<std::int64_t>(1, std::ssize(values) / std::max<std::int64_t>(1, count));
-  fail(doing, "finite numbers", fmt::format("{} in sample {}", *bad, first + (bad - values.begin()) / each),
+  const std::int64_t sample = first + (bad - values.begin()) / each;
+  fail(rows ? source.doing_row(sample) : source.doing(), "finite numbers", fmt::format("{} in sample {}", *bad, sample),
        "remove or mend that sample");
 }
 
@@ -85,7 +88,7 @@ std::vector<float> ImportField::read(std::int64_t first, std::int64_t count) con
     const ArraySource& part = *named_.list[static_cast<std::size_t>(first)];
     std::vector<float> values = part.read_all();
     if (channels_first_ && part.shape().size() == 2) values = permuted(values, part.shape(), {1, 0});
-    check_all_finite(values, part.doing(), first, 1);
+    check_all_finite(values, part, false, first, 1);
     return values;
   }
   std::vector<AxisRange> ranges = named_.array->whole();
@@ -96,7 +99,7 @@ std::vector<float> ImportField::read(std::int64_t first, std::int64_t count) con
     for (const AxisRange& range : ranges) counts.push_back(range.count);
     values = permuted(values, counts, order_);
   }
-  check_all_finite(values, doing(), axes_.samples ? first : 0, axes_.samples ? count : 1);
+  check_all_finite(values, *named_.array, named_.by_sample, axes_.samples ? first : 0, axes_.samples ? count : 1);
   return values;
 }
 

@@ -198,7 +198,9 @@ NamedArray open_named(const fs::path& archive, const std::string& word) {
   FieldWord parsed = parse_field_word(word);
   NamedArray named;
   named.fields = std::move(parsed.fields);
-  if (is_folder(parsed.array) && !parse_array_name(parsed.array)) {
+  // With an archive a plain word is a name in it, though a folder may be called so, too.
+  const bool plain = !archive.empty() && parsed.array.find('/') == std::string::npos;
+  if (!plain && is_folder(parsed.array) && !parse_array_name(parsed.array)) {
     const fs::path folder(parsed.array);
     std::vector<std::unique_ptr<ArraySource>> parts;
     for (const fs::path& file : folder_files(folder)) parts.push_back(open_array(file, ""));

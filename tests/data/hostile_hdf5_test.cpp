@@ -357,6 +357,22 @@ TEST(HostileSets, OffsetsOfCloudsAreChecked) {
   test::expect_refused("huge offsets", [&] { read_set(scratch / "a.h5"); });
 }
 
+TEST(HostileSets, InitialFramesAreChecked) {
+  test::Scratch scratch;
+  const auto path = scratch / "timed.h5";
+  for (const char* text : {"[0, 1]", "[1e999]", "[null]", "{}", "7", "['a']", "[", "[\"0\"]"}) {
+    write_set(path, true);
+    edit(path, [&](hid_t file) { put_text(file, "initial_time", text); });
+    test::expect_refused(text, [&] { read_set(path); });
+  }
+  write_set(path, true);
+  edit(path, [&](hid_t file) { put_text(file, "initial_time", "[-1]"); });
+  EXPECT_EQ(DatasetReader(path).description().initial_time, (std::vector<double>{-1}));
+  write_set(path);
+  edit(path, [&](hid_t file) { put_text(file, "initial_time", "[-1]"); });
+  test::expect_refused("frames before no time", [&] { read_set(path); });
+}
+
 TEST(HostileSets, CellsAreChecked) {
   test::Scratch scratch;
   const auto good = scratch / "good.h5", path = scratch / "changed.h5";

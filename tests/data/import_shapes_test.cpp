@@ -499,6 +499,29 @@ TEST(ImportClouds, GroupsOfAnHdf5FileAreSamples) {
   EXPECT_EQ(DatasetReader(scratch / "d.h5").description().output[0].name, "data");
 }
 
+// Of a list, the file of the sample; and a folder of the name of an array does not hide it.
+TEST(ImportMessages, NameTheFileOfTheSample) {
+  Scratch scratch;
+  std::filesystem::create_directory(scratch / "u");
+  for (int i = 0; i < 5; ++i) {
+    std::vector<float> values = ramp(4, static_cast<float>(10 * i));
+    if (i == 3) values[2] = NAN;
+    write_npy(scratch / ("u/s" + std::to_string(i) + ".npy"), {4}, values);
+  }
+  ArrayImport options;
+  options.words.output = (scratch / "u").string();
+  EXPECT_ERROR_WITH(import_arrays(options, scratch / "d.h5"),
+                    "s3.npy': expected finite numbers, found nan in sample 3");
+  test::write_hdf5(scratch / "a.h5", {{"tmp", {4, 5}}});
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(scratch / "tmp");
+  std::filesystem::current_path(scratch / ".");
+  options.files = {"a.h5"};
+  options.words.output = "tmp";
+  EXPECT_EQ(import_arrays(options, scratch / "d.h5"), 4);
+  std::filesystem::current_path(before);
+}
+
 TEST(ImportMessages, NameTheRightFileAndTheRightGeometry) {
   Scratch scratch;
   std::vector<float> values = ramp(40);
