@@ -104,9 +104,11 @@ expect 2 "did you mean .output." "$lano" import --output d.h5:ouput --out i.h5
 foo=$("$lano" import --output d.h5:foo --out i.h5 2>&1)
 [[ $foo == *"found the arrays"* && $foo != *"did you mean"* ]] || complain "nothing is near 'foo': $foo"
 # Any file with arrays: what it holds, and the command it suggests, which works.
-"$lano" import --input a[]=d.h5:input --output d.h5:output --channels last --shuffle 3 --name named --out shuffled.h5 > said ||
+"$lano" import --input a[]=d.h5:input --output d.h5:output --channels last --shuffle 3 --name named \
+  --out shuffled.h5 > said ||
   complain "import with --shuffle and names"
-for line in '20 samples' 'train 16, validation 2, test 2' 'geometry     grid \[' 'input        a$' 'output       output' \
+for line in '20 samples' 'train 16, validation 2, test 2' 'geometry     grid \[' 'input        a$' \
+  'output       output' \
   'made by      lano import, shuffle 3, sources d.h5'; do
   grep -Eq "$line" said || complain "the summary of an import lacks '$line': $(cat said)"
 done
