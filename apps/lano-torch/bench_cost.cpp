@@ -197,7 +197,7 @@ void run_cost(const Options& o) {
   for (const std::string& name : o.models) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       fail_usage("measuring a cost", fmt::format("models among {}", fmt::join(known, ", ")), fmt::format("'{}'", name),
-                 fmt::format("did you mean '{}'?", nearest(name, known)));
+                 did_you_mean(name, known));
     }
   }
   for (const std::string& name : kCompared) {

@@ -160,7 +160,7 @@ void run_generate(const GenerateOptions& o) {
   }
   names.emplace_back("all");
   fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
-             fmt::format("'{}'", o.benchmark), fmt::format("did you mean '{}'?", nearest(o.benchmark, names)));
+             fmt::format("'{}'", o.benchmark), did_you_mean(o.benchmark, names));
 }
 
 }  // namespace

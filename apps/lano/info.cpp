@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.h"
 #include "core/atomic_file.h"
@@ -8,34 +10,21 @@
 #include "core/error.h"
 #include "core/threads.h"
 #include "core/version.h"
+#include "data/array_source.h"
 #include "data/dataset.h"
+#include "data/import_suggestion.h"
 #include "kernels/tile_kernels.h"
 #include "model_spec/architecture.h"
 #include "model_spec/model_catalogue.h"
 #include "report/run_list.h"
 #include "report/sheet.h"
 #include "runtime/model_file.h"
+#include "set_lines.h"
 
 namespace lano::cli {
 namespace {
 
 constexpr std::size_t kMostText = 20000;  // of one entry, as a file has it
-
-std::string field_names(const std::vector<FieldInfo>& fields) {
-  std::string out;
-  for (const FieldInfo& field : fields) {
-    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", field.name, field.unit == "1" ? "" : " [" + field.unit + "]");
-  }
-  return out.empty() ? "none" : plain_text(out, kMostText);
-}
-
-void print_set(const SetDescription& d) {
-  fmt::print("  geometry     {} {}\n", geometry_name(d.geometry), shape_text(d.shape));
-  fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
-             field_names(d.input), field_names(d.output));
-  if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
-  fmt::print("  made by      {}\n", plain_text(d.generator, kMostText));
-}
 
 // Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each
 // split.
@@ -76,19 +65,59 @@ void print_dataset(const std::string& path, const std::string& plot, const std::
   for (const Split split : {Split::train, Split::validation, Split::test}) {
     fmt::print("  {:<12} {}\n", split_name(split), reader.indices(split).size());
   }
-  print_set(reader.description());
+  print_set_lines(reader);
   fmt::print("  contents     {:016x}\n", reader.hash());
   if (!plot.empty()) plot_dataset(reader, plot, samples);
+}
+
+// The recipe is TOML: its lines stay lines.
+void print_provenance(nlohmann::json provenance) {
+  std::string recipe;
+  if (provenance.is_object() && provenance.contains("recipe") && provenance["recipe"].is_string()) {
+    recipe = provenance["recipe"].get<std::string>();
+    provenance.erase("recipe");
+  }
+  print_json_lines("provenance", provenance.dump());
+  if (recipe.empty()) return;
+  fmt::print("  recipe\n");
+  std::istringstream lines(recipe.substr(0, kMostText));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) fmt::print("    {}\n", plain_text(line, 400));
+  }
 }
 
 void print_model(const std::string& path) {
   const ModelFile model = read_model_file(path);
   fmt::print("{}: model '{}', {} parameters in {} tensors\n", plain_text(path, kMostText),
              plain_text(architecture_name(model.architecture), 100), model.parameter_count(), model.weights.size());
-  fmt::print("  architecture {}\n  trained on   {}\n", plain_text(model.architecture.dump(), kMostText),
-             plain_text(model.set.name, 400));
-  print_set(model.set);
-  fmt::print("  provenance   {}\n", plain_text(model.provenance.dump(), kMostText));
+  print_json_lines("architecture", model.architecture.dump());
+  fmt::print("  trained on   {}\n", plain_text(model.set.name, 400));
+  print_set_lines(model.set);
+  print_provenance(model.provenance);
+}
+
+// Every array of a file that is no dataset of ours, and how it might become one.
+void print_arrays(const std::string& path) {
+  const std::vector<ArrayInfo> arrays = list_arrays(path);
+  fmt::print("{}: {} array{}\n", plain_text(path, kMostText), arrays.size(), arrays.size() == 1 ? "" : "s");
+  constexpr std::size_t kShown = 200;
+  std::size_t widest = 4;
+  for (const ArrayInfo& array : arrays) widest = std::max(widest, std::min<std::size_t>(40, array.name.size()));
+  for (std::size_t i = 0; i < std::min(kShown, arrays.size()); ++i) {
+    const ArrayInfo& array = arrays[i];
+    fmt::print("  {:<{}}  {:<20} {}\n", array.name.empty() ? "-" : plain_text(array.name, 400), widest,
+               array.readable || !array.shape.empty() ? shape_text(array.shape) : "", plain_text(array.type, 200));
+  }
+  if (arrays.size() > kShown) fmt::print("  ... and {} more\n", arrays.size() - kShown);
+  std::vector<std::filesystem::path> beside;
+  std::error_code none;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, none))
+    beside.push_back(folder / entry.path().filename());
+  const std::string command = suggest_import(path, arrays, beside);
+  if (!command.empty())
+    fmt::print("To make a dataset of it, by names and shapes (check what is input and what is output):\n  {}\n",
+               plain_text(command, kMostText));
 }
 
 std::string count_text(std::int64_t count) { return count < 0 ? "?" : count == 0 ? "-" : grouped_digits(count); }
@@ -146,8 +175,9 @@ void add_info(CLI::App& app) {
   };
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
-      app.add_subcommand("info", "tell what a dataset or model file holds, or what this machine offers");
-  command->add_option("file", options->file, "a dataset (.h5) or a model (.safetensors)");
+      app.add_subcommand("info", "tell what a dataset, a model or a file of arrays holds, or what this machine offers");
+  command->add_option("file", options->file,
+                      "a dataset (.h5), a model (.safetensors), or any file with arrays (.npy .npz .mat .h5 .pt)");
   command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_option("--sample", options->samples,
@@ -164,6 +194,8 @@ void add_info(CLI::App& app) {
         fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
+    } else if (has_array_extension(options->file) && !is_dataset_file(options->file)) {
+      print_arrays(options->file);
     } else {
       const bool draw = options->draw || !options->plot.empty();
       print_dataset(options->file,

@@ -41,8 +41,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && argv[1][0] != '-' && std::string_view(argv[1]) != "pair" &&
       std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
-    fmt::print(stderr, "lano: expected one of the commands {}, found '{}'; did you mean '{}'?\n",
-               fmt::join(commands, ", "), argv[1], lano::nearest(argv[1], commands));
+    const std::string advice = lano::did_you_mean(argv[1], commands);
+    fmt::print(stderr, "lano: expected one of the commands {}, found '{}'{}{}\n", fmt::join(commands, ", "), argv[1],
+               advice.empty() ? "" : "; ", advice);
     return 2;
   }
   return run_at_edge(app, argc, argv);

@@ -23,7 +23,7 @@ RunOrder order_of(const std::string& word) {
   if (word == "test") return RunOrder::test;
   if (word == "time") return RunOrder::time;
   fail_usage("reading --sort", "name, validation, test or time", fmt::format("'{}'", word),
-             fmt::format("did you mean '{}'?", nearest(word, {"name", "validation", "test", "time"})));
+             did_you_mean(word, {"name", "validation", "test", "time"}));
 }
 
 void run_runs(const RunsOptions& options) {

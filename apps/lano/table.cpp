@@ -64,7 +64,7 @@ void check_names(const std::vector<std::string>& names, const std::vector<std::s
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       fail_usage("making a table", fmt::format("{} among {}", what, fmt::join(known, ", ")), fmt::format("'{}'", name),
-                 fmt::format("did you mean '{}'?", nearest(name, known)));
+                 did_you_mean(name, known));
     }
   }
 }

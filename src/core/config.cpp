@@ -204,8 +204,7 @@ void Schema::set(const std::string& name, const ConfigValue& value, std::string_
   }
   std::vector<std::string> names;
   for (const Key& key : keys_) names.push_back(key.name);
-  fail_usage(std::string(origin), "a known key", fmt::format("'{}'", name),
-             fmt::format("did you mean '{}'?", nearest(name, names)));
+  fail_usage(std::string(origin), "a known key", fmt::format("'{}'", name), did_you_mean(name, names));
 }
 
 void Schema::load(const std::filesystem::path& path) {

@@ -28,4 +28,16 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   return best == known.end() ? std::string() : *best;
 }
 
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  name = name.substr(0, 200);
+  const std::string best = nearest(name, known);
+  const auto suggestion = [](const std::string& word) { return "did you mean '" + word + "'?"; };
+  if (!best.empty() && edit_distance(name, best) <= std::max(name.size(), best.size()) / 2) return suggestion(best);
+  constexpr std::size_t kTelling = 3;  // letters that a shortened name needs to say something
+  for (const std::string& word : known) {
+    if (name.size() >= kTelling && word.find(name) != std::string::npos) return suggestion(word);
+  }
+  return "";
+}
+
 }  // namespace lano

@@ -28,7 +28,8 @@ enum class Purpose : std::uint32_t {
   agents = 13,
   noise = 14,
   tune = 20,
-  race = 21
+  race = 21,
+  split = 22
 };
 
 // One Philox4x32-10 block, exposed for the known-answer test.

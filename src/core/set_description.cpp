@@ -43,13 +43,15 @@ void fields_from_json(const json& fields, SetDescription& description) {
 }
 
 json to_json(const SetDescription& description) {
-  return {{"name", description.name},
-          {"geometry", std::string(geometry_name(description.geometry))},
-          {"shape", description.shape},
-          {"fields", fields_to_json(description)},
-          {"box", description.box},
-          {"time", description.time},
-          {"generator", description.generator}};
+  json out{{"name", description.name},
+           {"geometry", std::string(geometry_name(description.geometry))},
+           {"shape", description.shape},
+           {"fields", fields_to_json(description)},
+           {"box", description.box},
+           {"time", description.time},
+           {"generator", description.generator}};
+  if (!description.initial_time.empty()) out["initial_time"] = description.initial_time;
+  return out;
 }
 
 SetDescription set_description_from_json(const json& from) {
@@ -60,6 +62,7 @@ SetDescription set_description_from_json(const json& from) {
   fields_from_json(from.at("fields"), description);
   description.box = from.at("box").get<std::vector<double>>();
   description.time = from.at("time").get<std::vector<double>>();
+  if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
   description.generator = from.at("generator");
   return description;
 }

@@ -26,6 +26,7 @@ struct SetDescription {
   std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
   std::vector<double> time;            // T output times, empty when steady
+  std::vector<double> initial_time;    // K times before those: the last K du inputs are the output then, oldest first
   std::string generator;               // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }

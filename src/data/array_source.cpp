@@ -14,24 +14,28 @@
 #include "data/hdf5_file.h"
 #include "data/mat_file.h"
 #include "data/npy.h"
+#include "data/torch_file.h"
 
 namespace lano {
 namespace {
 
-constexpr std::string_view kKeyed[] = {".npz", ".mat", ".h5", ".hdf5"};  // files that hold arrays by name
+constexpr std::string_view kKeyed[] = {".npz",  ".mat", ".h5",
+                                       ".hdf5", ".pt",  ".pth"};  // files that hold arrays by name
 
 // The arrays of an HDF5 file, last axis fastest as HDF5 has it.
 class Hdf5Source final : public ArraySource {
  public:
-  Hdf5Source(std::string doing, Hdf5File file, std::string key)
-      : ArraySource(std::move(doing), file.shape(key)), file_(std::move(file)), key_(std::move(key)) {}
+  Hdf5Source(std::string doing, std::shared_ptr<Hdf5File> file, std::string key)
+      : ArraySource(std::move(doing), file->shape(key)), file_(std::move(file)), key_(std::move(key)) {}
+
+  std::string type() const override { return file_->type(key_); }
 
  private:
   void read_into(const std::vector<AxisRange>& ranges, std::vector<float>& to) const override {
-    file_.read_slab(key_, ranges, to);
+    file_->read_slab(key_, ranges, to);
   }
 
-  Hdf5File file_;
+  std::shared_ptr<Hdf5File> file_;
   std::string key_;
 };
 
@@ -49,6 +53,29 @@ class MemorySource final : public ContiguousSource {
   }
 
   std::vector<float> values_;
+};
+
+// Arrays of one shape, one behind the other along a new first axis.
+class StackedSource final : public ArraySource {
+ public:
+  StackedSource(Shape shape, std::vector<std::unique_ptr<ArraySource>> parts)
+      : ArraySource(parts.front()->doing(), std::move(shape)), parts_(std::move(parts)) {}
+
+  std::string type() const override { return parts_.front()->type(); }
+  std::string doing_row(std::int64_t row) const override { return parts_[static_cast<std::size_t>(row)]->doing(); }
+
+ private:
+  void read_into(const std::vector<AxisRange>& ranges, std::vector<float>& to) const override {
+    const std::vector<AxisRange> inside(ranges.begin() + 1, ranges.end());
+    auto next = to.begin();
+    for (std::int64_t i = 0; i < ranges[0].count; ++i) {
+      const auto at = static_cast<std::size_t>(ranges[0].first + i * ranges[0].stride);
+      const std::vector<float> values = parts_[at]->read(inside);
+      next = std::copy(values.begin(), values.end(), next);
+    }
+  }
+
+  std::vector<std::unique_ptr<ArraySource>> parts_;
 };
 
 Shape counts_of(const std::vector<AxisRange>& ranges) {
@@ -177,22 +204,74 @@ std::optional<ArrayName> parse_array_name(std::string_view text) {
 }
 
 std::unique_ptr<ArraySource> open_array(const std::filesystem::path& file, const std::string& key) {
+  return std::move(open_arrays(file, {key}).front());
+}
+
+std::vector<std::unique_ptr<ArraySource>> open_arrays(const std::filesystem::path& file,
+                                                      const std::vector<std::string>& keys) {
+  const std::string extension = file.extension().string(), doing = fmt::format("reading '{}'", file.string());
+  if (extension == ".pt" || extension == ".pth") return open_torch(file, keys);
+  std::vector<std::unique_ptr<ArraySource>> sources;
+  if (extension == ".h5" || extension == ".hdf5") {
+    const auto hdf5 = std::make_shared<Hdf5File>(Hdf5File::open(file));
+    for (const std::string& key : keys) {
+      const std::string found = hdf5->numeric_array(key, doing);
+      sources.push_back(std::make_unique<Hdf5Source>(fmt::format("{}, array '{}'", doing, found), hdf5, found));
+    }
+    return sources;
+  }
+  for (const std::string& key : keys) {
+    if (extension == ".npy") {
+      sources.push_back(open_npy(file));
+    } else if (extension == ".mat") {
+      sources.push_back(open_mat(file, key));
+    } else if (extension == ".npz") {
+      sources.push_back(std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key),
+                                                       read_numpy(file, key)));
+    } else {
+      fail_usage(doing, "a .npy, .npz, .mat, .h5, .hdf5, .pt or .pth file",
+                 extension.empty() ? "no extension" : fmt::format("'{}'", extension),
+                 "give the file the extension of its kind");
+    }
+  }
+  return sources;
+}
+
+std::unique_ptr<ArraySource> stack_arrays(std::vector<std::unique_ptr<ArraySource>> parts) {
+  const Shape first = parts.front()->shape();
+  for (const auto& part : parts) {
+    if (part->shape() != first)
+      fail(part->doing(), fmt::format("shape {}, as in the first sample", shape_text(first)), shape_text(part->shape()),
+           "clouds of different sizes need --coords");
+  }
+  Shape shape{static_cast<std::int64_t>(parts.size())};
+  shape.insert(shape.end(), first.begin(), first.end());
+  return std::make_unique<StackedSource>(std::move(shape), std::move(parts));
+}
+
+std::vector<ArrayInfo> list_arrays(const std::filesystem::path& file) {
   const std::string extension = file.extension().string();
-  if (extension == ".npy") return open_npy(file);
-  if (extension == ".mat") return open_mat(file, key);
-  const std::string doing = fmt::format("reading '{}'", file.string());
-  if (extension == ".npz") {
-    return std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key),
-                                          read_numpy(file, key));
+  if (extension == ".npy" || extension == ".npz") return numpy_arrays(file);
+  if (extension == ".mat") return mat_arrays(file);
+  if (extension == ".pt" || extension == ".pth") {
+    std::vector<ArrayInfo> arrays;
+    const std::vector<std::string> keys = torch_keys(file);
+    const auto sources = open_torch(file, keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) arrays.push_back({keys[i], sources[i]->shape(), sources[i]->type()});
+    return arrays;
   }
-  if (extension != ".h5" && extension != ".hdf5") {
-    fail_usage(doing, "a .npy, .npz, .mat, .h5 or .hdf5 file",
-               extension.empty() ? "no extension" : fmt::format("'{}'", extension),
-               "give the file the extension of its kind");
-  }
-  Hdf5File hdf5 = Hdf5File::open(file);
-  const std::string found = hdf5.numeric_array(key, doing);
-  return std::make_unique<Hdf5Source>(fmt::format("{}, array '{}'", doing, found), std::move(hdf5), found);
+  return Hdf5File::open(file).arrays();
+}
+
+bool has_array_extension(const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  return extension == ".npy" || std::find(std::begin(kKeyed), std::end(kKeyed), extension) != std::end(kKeyed);
+}
+
+void fail_no_array(const std::string& doing, const std::string& key, const std::vector<std::string>& names) {
+  fail_usage(doing, key.empty() ? "the name of one of its arrays" : fmt::format("an array '{}'", key),
+             names.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(names, ", ")),
+             key.empty() ? "" : did_you_mean(key, names));
 }
 
 }  // namespace lano

@@ -1,4 +1,4 @@
-// Numeric arrays in files of any kind the importers know (.npy, .npz, .mat, .h5), read whole or in part. Where the
+// Numeric arrays in files of any kind the importers know (.npy, .npz, .mat, .h5, .pt), read whole or in part. Where the
 // format allows it a part is read without the rest, so arrays larger than memory can be brought in sample by sample.
 #pragma once
 
@@ -26,11 +26,15 @@ class ArraySource {
   const Shape& shape() const { return shape_; }
   // "reading 'FILE', array 'KEY'", for error messages.
   const std::string& doing() const { return doing_; }
+  // The same for one index of the first axis, where those come from files of their own.
+  virtual std::string doing_row(std::int64_t) const { return doing_; }
   // The values in one range an axis, float32, row-major. Fails where a range leaves the array.
   std::vector<float> read(const std::vector<AxisRange>& ranges) const;
   std::vector<float> read_all() const { return read(whole()); }
   // Every index of every axis, to be narrowed by the caller.
   std::vector<AxisRange> whole() const;
+  // The numbers' type in the file, as NumPy names it; they are read as float32 whatever it is.
+  virtual std::string type() const { return "float32"; }
   // True where reading one sample costs as much as reading them all, so that the caller better asks for many at once.
   virtual bool costly_parts() const { return false; }
 
@@ -72,10 +76,35 @@ struct ArrayName {
   std::string key;
 };
 
-// Reads "a.npy", "a.npz:key", "a.mat:key", "a.h5:key"; nothing where the text names no such file.
+// Reads "a.npy", "a.npz:key", "a.mat:key", "a.h5:key", "a.pt:key"; nothing where the text names no such file.
 std::optional<ArrayName> parse_array_name(std::string_view text);
 
-// The array `key` of a file, by the file's extension: .npy, .npz, .mat, .h5, .hdf5.
+// The array `key` of a file, by the file's extension: .npy, .npz, .mat, .h5, .hdf5, .pt, .pth.
 std::unique_ptr<ArraySource> open_array(const std::filesystem::path& file, const std::string& key);
+
+// Several arrays of one file, which is opened once.
+std::vector<std::unique_ptr<ArraySource>> open_arrays(const std::filesystem::path& file,
+                                                      const std::vector<std::string>& keys);
+
+// Arrays of one shape, one sample each, as one array [samples, shape...].
+std::unique_ptr<ArraySource> stack_arrays(std::vector<std::unique_ptr<ArraySource>> parts);
+
+// What a file says of one of its arrays.
+struct ArrayInfo {
+  std::string name;  // empty in files of one nameless array
+  Shape shape;
+  std::string type;      // as NumPy names it, or what else it is
+  bool readable = true;  // numbers the importers take
+};
+
+// Every array of a file of any kind, without reading their numbers; groups of HDF5 and dicts of PyTorch by '/'.
+std::vector<ArrayInfo> list_arrays(const std::filesystem::path& file);
+
+// Extensions of the files with arrays in them, .npy and the archives.
+bool has_array_extension(const std::filesystem::path& file);
+
+// The sentence for an array that is not there.
+[[noreturn]] void fail_no_array(const std::string& doing, const std::string& key,
+                                const std::vector<std::string>& names);
 
 }  // namespace lano

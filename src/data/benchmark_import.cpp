@@ -334,8 +334,7 @@ std::int64_t import_benchmark(const BenchmarkImport& options, const std::filesys
   }
   const std::vector<std::string> known = importable_benchmarks();
   fail_usage("importing a benchmark", fmt::format("one of {}", fmt::join(known, ", ")),
-             fmt::format("'{}'", options.benchmark),
-             fmt::format("did you mean '{}'?", nearest(options.benchmark, known)));
+             fmt::format("'{}'", options.benchmark), did_you_mean(options.benchmark, known));
 }
 
 }  // namespace lano

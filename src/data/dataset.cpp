@@ -1,7 +1,7 @@
 // Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /kept [S,N,dk], /split [S], /time
-// [T]; clouds of different sizes: /offsets [S+1] and the arrays [P,dx], [P,da], [P,du] over all P points. Attributes
-// hold the SetDescription as text (docs/formats.md). Arrays of samples are chunked by sample, so random access reads
-// one.
+// [T]; cells as dataset_cells.cpp has them; clouds of different sizes: /offsets [S+1] and the arrays [P,dx], [P,da],
+// [P,du] over all P points. Attributes hold the SetDescription as text (docs/formats.md). Arrays of samples are chunked
+// by sample, so random access reads one.
 #include "data/dataset.h"
 
 #include <fmt/format.h>
@@ -58,37 +58,6 @@ void check_size(std::span<const float> values, std::int64_t expected, const char
 }
 
 }  // namespace
-
-std::string_view split_name(Split split) {
-  switch (split) {
-    case Split::train:
-      return "train";
-    case Split::validation:
-      return "validation";
-    case Split::test:
-      return "test";
-  }
-  return "?";
-}
-
-Split parse_split(std::string_view name) {
-  for (const Split split : {Split::train, Split::validation, Split::test}) {
-    if (split_name(split) == name) return split;
-  }
-  fail_usage("choosing a split", "train, validation, test or all", fmt::format("'{}'", name));
-}
-
-std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share) {
-  if (train < 0 || test < 0 || train + test == 0 || !(validation_share >= 0 && validation_share < 1)) {
-    fail_usage("splitting a set", "sizes of at least 0, not both 0, and a validation share in [0, 1)",
-               fmt::format("train {}, test {}, share {}", train, test, validation_share));
-  }
-  const auto validation = std::llround(validation_share * static_cast<double>(train));
-  std::vector<Split> splits(static_cast<std::size_t>(train - validation), Split::train);
-  splits.insert(splits.end(), static_cast<std::size_t>(validation), Split::validation);
-  splits.insert(splits.end(), static_cast<std::size_t>(test), Split::test);
-  return splits;
-}
 
 DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                              std::span<const float> shared_coordinates)
@@ -154,6 +123,7 @@ void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
   file_->set_attribute("box", json(d.box).dump());
   file_->set_attribute("fields", fields_to_json(d).dump());
   file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
+  if (!d.initial_time.empty()) file_->set_attribute("initial_time", json(d.initial_time).dump());
 }
 
 DatasetWriter::~DatasetWriter() = default;
@@ -187,14 +157,27 @@ void DatasetWriter::commit() {
   pending_.publish();
 }
 
+bool is_dataset_file(const std::filesystem::path& path) {
+  if (!Hdf5File::is_hdf5(path)) return false;
+  const std::lock_guard lock(one_at_a_time);
+  try {
+    return Hdf5File::open(path).attribute("format") == "lano-dataset";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 DatasetReader::DatasetReader(const std::filesystem::path& path) : path_(path) {
   const std::lock_guard lock(one_at_a_time);
   identity_ = identity_of(path);
   file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
   read_description();
   check_arrays();
+  check_cells();
   check_unchanged();
 }
+
+std::mutex& DatasetReader::reading_mutex() { return one_at_a_time; }
 
 void DatasetReader::check_unchanged() const {
   const FileIdentity now = identity_of(path_);
@@ -229,6 +212,8 @@ void DatasetReader::read_description() {
     description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
     fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
+    if (const auto initial = file_->attribute("initial_time"))
+      description_.initial_time = parse_json(*initial, doing, "initial_time").get<std::vector<double>>();
   } catch (const json::exception& error) {
     fail(doing, "well-formed attributes shape, box and fields", json_reason(error), "make the file again");
   }
@@ -258,6 +243,12 @@ void DatasetReader::check_arrays() {
   if (d.box.size() != 2 * d.coordinates.size() || !finite(d.box) || !finite(d.time)) {
     fail(doing, "a box with two finite ends for each coordinate, and finite times",
          fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()), "make the file again");
+  }
+  // The last of the input channels are frames of the output: there must be so many.
+  if (!finite(d.initial_time) || (!d.initial_time.empty() && d.time.empty()) ||
+      std::ssize(d.initial_time) * d.output_channels() > d.input_channels()) {
+    fail(doing, "initial_time with one finite time per frame among the input fields",
+         fmt::format("{} times for {} input fields", d.initial_time.size(), d.input_channels()), "make the file again");
   }
   has_output_ = file_->has("output");
   if (file_->has("offsets")) {
@@ -383,6 +374,7 @@ std::uint64_t DatasetReader::hash() const {
     hash.add(one.input);
     hash.add(one.output);
     hash.add(read_kept(id));
+    if (cell_kind_ && (id == 0 || !shared_cells())) hash.add(read_cells(id));
     hash.add(std::vector<std::uint8_t>{static_cast<std::uint8_t>(splits_[static_cast<std::size_t>(id)])});
   }
   return hash.value();

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/atomic_file.h"
+#include "core/cell_kind.h"
 #include "core/set_description.h"
 
 namespace lano {
@@ -22,7 +24,8 @@ enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 std::string_view split_name(Split split);
 Split parse_split(std::string_view name);
 
-// `train` samples, of which the last `validation_share` (rounded) are for validation, then `test` samples.
+// `train` samples, of which the last `validation_share` (rounded, but at least one of two or more) are for validation,
+// then `test` samples.
 std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share = 0.1);
 
 class Hdf5File;
@@ -43,6 +46,11 @@ class DatasetWriter {
   // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]; kept: [N, dk]. Thread-safe.
   void write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
              std::span<const float> output, std::span<const float> kept = {});
+  // Cells of a mesh, [cells, corners] with indices of points: made first, so many for all samples (then written as
+  // those of sample 0) or for each, then written. See dataset_cells.cpp.
+  void make_cells(CellKind kind, std::int64_t count);
+  void make_cells(CellKind kind, const std::vector<std::int64_t>& counts);
+  void write_cells(std::int64_t sample, std::span<const std::int64_t> corners);
   void commit();  // fails unless every sample was written
 
  private:
@@ -51,9 +59,12 @@ class DatasetWriter {
   std::vector<bool> written_;
   bool shared_;
   std::vector<std::int64_t> offsets_;  // first point of each sample and the end; empty where all have one size
+  std::optional<CellKind> cell_kind_;
+  std::vector<std::int64_t> cell_offsets_;
   std::unique_ptr<Hdf5File> file_;
   std::mutex mutex_;
 
+  void make_cells(CellKind kind, const std::vector<std::int64_t>& counts, bool shared);
   void write_attributes(const std::vector<Split>& splits);
 };
 
@@ -76,6 +87,9 @@ struct Samples {
   std::span<const float> input_of(std::int64_t i, std::int64_t channels) const;
   std::span<const float> output_of(std::int64_t i, std::int64_t channels) const;  // [frames, N, channels]
 };
+
+// True for an HDF5 file that says it is a dataset of ours; false for any other file.
+bool is_dataset_file(const std::filesystem::path& path);
 
 class DatasetReader {
  public:
@@ -100,6 +114,10 @@ class DatasetReader {
   void check_unchanged() const;
   Samples read(std::span<const std::int64_t> ids) const;
   std::vector<float> read_kept(std::int64_t id) const;  // [N, dk]
+  // What the points of a mesh are the corners of; nothing where the file has no cells.
+  std::optional<CellKind> cell_kind() const { return cell_kind_; }
+  bool shared_cells() const { return cell_offsets_.empty(); }
+  std::vector<std::int64_t> read_cells(std::int64_t id) const;  // [cells, corners], points of the sample; empty: none
   // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
   std::uint64_t hash() const;
 
@@ -107,6 +125,8 @@ class DatasetReader {
   void read_description();
   Samples read_samples(std::span<const std::int64_t> ids) const;
   void check_arrays();
+  void check_cells();
+  static std::mutex& reading_mutex();
 
   std::filesystem::path path_;
   FileIdentity identity_;  // when it was opened
@@ -115,6 +135,8 @@ class DatasetReader {
   std::int64_t size_ = 0;
   bool shared_ = false, has_output_ = false;
   std::vector<std::int64_t> counts_, offsets_;
+  std::optional<CellKind> cell_kind_;
+  std::vector<std::int64_t> cell_offsets_;
   std::vector<Split> splits_;
 };
 

@@ -110,6 +110,15 @@ void Hdf5Array::check_type() {
   type_size_ = H5Tget_size(type_.get());
 }
 
+std::string Hdf5Array::type_name() const {
+  const bool whole = H5Tget_class(type_.get()) == H5T_INTEGER;
+  return fmt::format("{}{}",
+                     !whole                                     ? "float"
+                     : H5Tget_sign(type_.get()) == H5T_SGN_NONE ? "uint"
+                                                                : "int",
+                     8 * type_size_);
+}
+
 void Hdf5Array::check_shape() {
   const Hdf5Handle space(H5Dget_space(set_.get()), H5Sclose);
   const H5S_class_t kind = H5Sget_simple_extent_type(space.get());

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
-#include "core/nearest.h"
 #include "core/rehearsal.h"
 #include "data/hdf5_array.h"
 
@@ -182,43 +182,6 @@ const Hdf5Array& Hdf5File::array(const std::string& name) const {
 
 Shape Hdf5File::shape(const std::string& name) const { return array(name).shape(); }
 
-std::vector<std::string> Hdf5File::names() const {
-  silence_hdf5();
-  std::vector<std::string> names;
-  H5Literate(
-      file_.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
-      [](hid_t group, const char* name, const H5L_info_t*, void* out) -> herr_t {
-        H5O_info_t info;
-        const Hdf5Handle inside = hdf5_inside_access();
-        if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, inside.get()) >= 0 &&
-            info.type == H5O_TYPE_DATASET) {
-          static_cast<std::vector<std::string>*>(out)->push_back(name);
-        }
-        return 0;
-      },
-      &names);
-  return names;
-}
-
-std::string Hdf5File::numeric_array(const std::string& key, const std::string& doing) const {
-  const std::vector<std::string> known = names();
-  const std::string name = key.empty() && known.size() == 1 ? known.front() : key;
-  if (name.find('/') != std::string::npos) rehearse_walk(path_, bytes_, name);
-  // A path through groups is looked up step by step: HDF5 fails where a step is missing.
-  bool there = !name.empty();
-  for (std::size_t at = 0; there && at != std::string::npos;) {
-    at = name.find('/', at + 1);
-    there = has(name.substr(0, at));
-  }
-  if (!there) {
-    fail_usage(doing, key.empty() ? "the name of one of its arrays" : fmt::format("an array '{}'", key),
-               known.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(known, ", ")),
-               known.empty() || key.empty() ? "" : fmt::format("did you mean '{}'?", nearest(key, known)));
-  }
-  array(name);
-  return name;
-}
-
 void Hdf5File::make_floats(const std::string& name, const Shape& shape, const Shape& chunk) {
   const auto dims = extents(shape);
   const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
@@ -260,6 +223,36 @@ void Hdf5File::write_rows(const std::string& name, std::int64_t first, std::int6
     set.release();
     fail_writing(fmt::format("rows of '{}'", name));
   }
+}
+
+void Hdf5File::make_indices(const std::string& name, const Shape& shape) {
+  const auto dims = extents(shape);
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+  const Hdf5Handle set(
+      H5Dcreate2(file_.get(), name.c_str(), H5T_STD_I32LE, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  if (!set) fail_writing(fmt::format("the array '{}' {}", name, shape_text(shape)));
+}
+
+void Hdf5File::write_index_rows(const std::string& name, std::int64_t first, std::int64_t count,
+                                std::span<const std::int64_t> values) {
+  silence_hdf5();
+  Hdf5Handle set = dataset(name);
+  const auto [file_space, memory_space] = select_rows(set.get(), first, count);
+  if (H5Dwrite(set.get(), H5T_NATIVE_INT64, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()) < 0) {
+    set.release();
+    fail_writing(fmt::format("rows of '{}'", name));
+  }
+}
+
+std::vector<std::int64_t> Hdf5File::read_index_rows(const std::string& name, std::int64_t first,
+                                                    std::int64_t count) const {
+  std::vector<AxisRange> ranges;
+  for (const std::int64_t extent : array(name).shape()) ranges.push_back({0, extent, 1});
+  ranges.front() = {first, count, 1};
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count * ranges.back().count));
+  array(name).read(ranges, values);
+  return values;
 }
 
 void Hdf5File::read_rows(const std::string& name, std::int64_t first, std::int64_t count,

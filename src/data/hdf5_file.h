@@ -51,8 +51,10 @@ class Hdf5File {
   static bool is_hdf5(const std::filesystem::path& path);
 
   bool has(const std::string& name) const;
-  Shape shape(const std::string& name) const;  // of an array of numbers; fails for any other
-  std::vector<std::string> names() const;      // of the arrays in the root group
+  Shape shape(const std::string& name) const;       // of an array of numbers; fails for any other
+  std::string type(const std::string& name) const;  // of its numbers, as NumPy names it
+  std::vector<std::string> names() const;           // of all arrays, those in groups as GROUP/NAME
+  std::vector<ArrayInfo> arrays() const;            // the same with shapes and types
   // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such,
   // or where its extents are more than its bytes in the file can hold.
   std::string numeric_array(const std::string& key, const std::string& doing) const;
@@ -63,6 +65,12 @@ class Hdf5File {
   void write_bytes(const std::string& name, std::span<const std::uint8_t> values);
   void write_doubles(const std::string& name, std::span<const double> values);
   void write_integers(const std::string& name, std::span<const std::int64_t> values);
+
+  // Whole numbers of 32 bits in rows, for indices.
+  void make_indices(const std::string& name, const Shape& shape);
+  void write_index_rows(const std::string& name, std::int64_t first, std::int64_t count,
+                        std::span<const std::int64_t> values);
+  std::vector<std::int64_t> read_index_rows(const std::string& name, std::int64_t first, std::int64_t count) const;
 
   // `count` rows of the first axis, from `first`.
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
@@ -92,6 +100,7 @@ class Hdf5File {
   Hdf5Handle file_;
   std::uint64_t bytes_ = 0;                                                 // on disk, where it was opened to read
   mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
+  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once asked for
 };
 
 }  // namespace lano

@@ -13,7 +13,6 @@
 #include <limits>
 
 #include "core/error.h"
-#include "core/nearest.h"
 
 namespace lano {
 namespace {
@@ -340,21 +339,29 @@ std::vector<std::string> Mat5File::names() const {
   return names;
 }
 
+std::string Mat5Variable::type_name() const {
+  constexpr const char* kNames[] = {"float64", "float32", "int8",   "uint8", "int16",
+                                    "uint16",  "int32",   "uint32", "int64", "uint64"};
+  if (complex) return "complex numbers";
+  return kind >= 6 && kind <= 15 ? kNames[kind - 6] : "text, a struct, a cell or a sparse matrix";
+}
+
+std::vector<ArrayInfo> Mat5File::arrays() const {
+  std::vector<ArrayInfo> all;
+  for (const Mat5Variable& variable : variables_)
+    all.push_back({variable.name, variable.shape, variable.type_name(), variable.is_real_array()});
+  return all;
+}
+
 std::unique_ptr<ArraySource> Mat5File::open(Mat5File file, const std::string& key, const std::string& doing) {
   const std::vector<std::string> names = file.names();
   const std::string wanted = key.empty() && names.size() == 1 ? names.front() : key;
   const auto found = std::find(names.begin(), names.end(), wanted);
-  if (wanted.empty() || found == names.end()) {
-    fail_usage(doing, key.empty() ? "the name of one of its arrays" : fmt::format("an array '{}'", key),
-               names.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(names, ", ")),
-               names.empty() || key.empty() ? "" : fmt::format("did you mean '{}'?", nearest(key, names)));
-  }
+  if (wanted.empty() || found == names.end()) fail_no_array(doing, key, names);
   const Mat5Variable& variable = file.variables_[static_cast<std::size_t>(found - names.begin())];
   const std::string named = fmt::format("{}, array '{}'", doing, wanted);
   if (!variable.is_real_array()) {
-    fail(named, "a full array of real numbers",
-         variable.complex ? "complex numbers" : "text, a struct, a cell or a sparse matrix",
-         "save its numbers as an array of their own");
+    fail(named, "a full array of real numbers", variable.type_name(), "save its numbers as an array of their own");
   }
   return std::make_unique<Mat5Source>(named, variable, std::move(file.file_), file.swapped_);
 }

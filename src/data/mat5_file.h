@@ -27,6 +27,7 @@ struct Mat5Variable {
   int stored = 0;  // the type of the numbers in the file, which may be smaller than the class
 
   bool is_real_array() const { return kind >= 6 && kind <= 15 && !complex; }
+  std::string type_name() const;  // of its class, as NumPy names it, or what else it is
 };
 
 class Mat5File {
@@ -35,6 +36,7 @@ class Mat5File {
   Mat5File(std::unique_ptr<std::istream> file, std::uint64_t bytes, const std::string& doing);
 
   std::vector<std::string> names() const;
+  std::vector<ArrayInfo> arrays() const;
   // The array `key` (empty: the only one). The file goes with it.
   static std::unique_ptr<ArraySource> open(Mat5File file, const std::string& key, const std::string& doing);
 

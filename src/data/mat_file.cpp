@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/atomic_file.h"
@@ -19,6 +20,8 @@ class Mat73Source final : public ArraySource {
  public:
   Mat73Source(std::string doing, Hdf5File file, std::string key)
       : ArraySource(std::move(doing), reversed(file.shape(key))), file_(std::move(file)), key_(std::move(key)) {}
+
+  std::string type() const override { return file_.type(key_); }
 
  private:
   static Shape reversed(const Shape& shape) { return {shape.rbegin(), shape.rend()}; }
@@ -50,6 +53,15 @@ std::vector<std::string> mat_keys(const std::filesystem::path& path) {
   file_bytes(path, doing);
   if (Hdf5File::is_hdf5(path)) return Hdf5File::open(path).names();
   return open_v5(path, doing).names();
+}
+
+std::vector<ArrayInfo> mat_arrays(const std::filesystem::path& path) {
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  file_bytes(path, doing);
+  if (!Hdf5File::is_hdf5(path)) return open_v5(path, doing).arrays();
+  std::vector<ArrayInfo> arrays = Hdf5File::open(path).arrays();
+  for (ArrayInfo& array : arrays) std::reverse(array.shape.begin(), array.shape.end());  // as MATLAB has its axes
+  return arrays;
 }
 
 std::unique_ptr<ArraySource> open_mat(const std::filesystem::path& path, const std::string& key) {

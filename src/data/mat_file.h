@@ -17,7 +17,8 @@ namespace lano {
 // array.
 std::unique_ptr<ArraySource> open_mat(const std::filesystem::path& path, const std::string& key);
 
-// The names of all variables in the file.
+// The names of all variables in the file; the same with shapes and types.
 std::vector<std::string> mat_keys(const std::filesystem::path& path);
+std::vector<ArrayInfo> mat_arrays(const std::filesystem::path& path);
 
 }  // namespace lano

@@ -3,7 +3,6 @@
 #include "data/npy.h"
 
 #include <fmt/format.h>
-#include <zip.h>
 
 #include <bit>
 #include <cerrno>
@@ -14,7 +13,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
-#include "core/nearest.h"
+#include "data/zip_archive.h"
 
 namespace lano {
 namespace {
@@ -111,15 +110,16 @@ struct Type {
   std::string_view descr;
   std::size_t size;
   StridedCopy copy;
+  const char* name;
 };
 
 constexpr Type kTypes[] = {
-    {"<f4", 4, strided_copy<float>},         {"<f8", 8, strided_copy<double>},
-    {"<i2", 2, strided_copy<std::int16_t>},  {"<i4", 4, strided_copy<std::int32_t>},
-    {"<i8", 8, strided_copy<std::int64_t>},  {"<u2", 2, strided_copy<std::uint16_t>},
-    {"<u4", 4, strided_copy<std::uint32_t>}, {"<u8", 8, strided_copy<std::uint64_t>},
-    {"|u1", 1, strided_copy<std::uint8_t>},  {"|i1", 1, strided_copy<std::int8_t>},
-    {"|b1", 1, strided_copy<std::uint8_t>},
+    {"<f4", 4, strided_copy<float>, "float32"},        {"<f8", 8, strided_copy<double>, "float64"},
+    {"<i2", 2, strided_copy<std::int16_t>, "int16"},   {"<i4", 4, strided_copy<std::int32_t>, "int32"},
+    {"<i8", 8, strided_copy<std::int64_t>, "int64"},   {"<u2", 2, strided_copy<std::uint16_t>, "uint16"},
+    {"<u4", 4, strided_copy<std::uint32_t>, "uint32"}, {"<u8", 8, strided_copy<std::uint64_t>, "uint64"},
+    {"|u1", 1, strided_copy<std::uint8_t>, "uint8"},   {"|i1", 1, strided_copy<std::int8_t>, "int8"},
+    {"|b1", 1, strided_copy<std::uint8_t>, "bool"},
 };
 
 const Type& type_of(const Header& header, std::string_view doing) {
@@ -146,7 +146,10 @@ class NpySource final : public ContiguousSource {
   NpySource(std::string doing, const Header& header, const Type& type, std::ifstream file)
       : ContiguousSource(std::move(doing), header.shape, header.fortran, type.size, type.copy, kBlockBytes),
         data_offset_(header.data_offset),
+        type_(type.name),
         file_(std::move(file)) {}
+
+  std::string type() const override { return type_; }
 
  private:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 24;
@@ -159,17 +162,13 @@ class NpySource final : public ContiguousSource {
   }
 
   std::size_t data_offset_;
+  const char* type_;
   mutable std::ifstream file_;
 };
 
-struct ZipCloser {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
-};
-
-std::unique_ptr<zip_t, ZipCloser> open_zip(const std::filesystem::path& path, const std::string& doing) {
+ZipArchive open_zip(const std::filesystem::path& path, const std::string& doing) {
   int error = 0;
-  std::unique_ptr<zip_t, ZipCloser> archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
+  ZipArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
   if (!archive) {
     file_bytes(path, doing);
     fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one",
@@ -181,7 +180,7 @@ std::unique_ptr<zip_t, ZipCloser> open_zip(const std::filesystem::path& path, co
 // The bytes of one .npy file in an archive. The sizes a zip states are not trusted with memory: the array's own header
 // is read first and says how many bytes may follow, and memory grows with the bytes that do.
 std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& doing) {
-  const std::unique_ptr<zip_file_t, ZipCloser> file(zip_fopen_index(archive, index, 0));
+  const ZipEntry file(zip_fopen_index(archive, index, 0));
   if (!file) fail(doing, "a readable zip entry", "a damaged or encrypted one", "save it with numpy.savez");
   std::string bytes, block(1 << 20, '\0');
   std::size_t expected = 0;
@@ -248,6 +247,36 @@ std::vector<std::string> numpy_keys(const std::filesystem::path& path) {
   return keys;
 }
 
+std::vector<ArrayInfo> numpy_arrays(const std::filesystem::path& path) {
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  if (!is_npz(path)) {
+    const auto array = open_npy(path);
+    return {{"", array->shape(), array->type()}};
+  }
+  const auto archive = open_zip(path, doing);
+  std::vector<ArrayInfo> arrays;
+  std::string start(kLongestHeader + 12, '\0');
+  const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < entries; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    ArrayInfo info{entry_key(zip_get_name(archive.get(), index, 0)), {}, "not readable", false};
+    const ZipEntry file(zip_fopen_index(archive.get(), index, 0));
+    const zip_int64_t got = file ? zip_fread(file.get(), start.data(), start.size()) : -1;
+    try {
+      if (got < 0) fail(doing, "a whole zip entry", "a damaged one");
+      const Header header = parse_header(std::string_view(start).substr(0, static_cast<std::size_t>(got)), doing);
+      info.shape = header.shape;
+      info.type = header.descr;
+      info.type = type_of(header, doing).name;
+      info.readable = true;
+    } catch (const Error&) {
+      // It is listed as what it is.
+    }
+    arrays.push_back(std::move(info));
+  }
+  return arrays;
+}
+
 NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key) {
   const std::string doing = fmt::format("reading '{}'", path.string());
   if (!is_npz(path)) return parse_npy(read_file(path, "reading"), doing);
@@ -259,8 +288,7 @@ NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key)
     const std::string named = fmt::format("{}, array '{}'", doing, wanted);
     return parse_npy(read_entry(archive.get(), i, named), named);
   }
-  fail_usage(doing, fmt::format("an array '{}'", key), fmt::format("the arrays {}", fmt::join(keys, ", ")),
-             fmt::format("did you mean '{}'?", nearest(key, keys)));
+  fail_no_array(doing, key, keys);
 }
 
 void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {

@@ -28,6 +28,9 @@ NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key)
 // A .npy file to be read in parts.
 std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path);
 
+// The arrays of a .npz or .npy file, by their headers alone.
+std::vector<ArrayInfo> numpy_arrays(const std::filesystem::path& path);
+
 // The keys of a .npz file; a single empty key for .npy.
 std::vector<std::string> numpy_keys(const std::filesystem::path& path);
 

@@ -121,9 +121,9 @@ std::int64_t import_pdebench(const BenchmarkImport& options, const std::filesyst
     block.output = tensor->read(motion);  // one channel: [S, T, N] already
     return block;
   };
+  const std::int64_t tenth = available < 2 ? 0 : std::max<std::int64_t>(1, available / 10);
   const std::int64_t test = options.test_count.value_or(
-      options.train_count ? std::max<std::int64_t>(0, std::min(available / 10, available - *options.train_count))
-                          : available / 10);
+      options.train_count ? std::max<std::int64_t>(0, std::min(tenth, available - *options.train_count)) : tenth);
   const std::int64_t train = options.train_count.value_or(std::max<std::int64_t>(0, available - test));
   expect_samples(doing, "train and test", train + test, available);
   return write_samples(out, d, grid.points, {load, 0, train}, {load, available - test, test},

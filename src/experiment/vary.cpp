@@ -130,8 +130,7 @@ VariedKey parse_vary(std::string_view text) {
   for (const Schema::Key& known : schema.keys()) names.push_back(known.name);
   const auto at = std::find(names.begin(), names.end(), key.name);
   if (at == names.end()) {
-    fail_usage(doing, "a known key", fmt::format("'{}'", key.name),
-               fmt::format("did you mean '{}'?", nearest(key.name, names)));
+    fail_usage(doing, "a known key", fmt::format("'{}'", key.name), did_you_mean(key.name, names));
   }
   for (const auto& [name, why] : kFixed) {
     if (name == key.name) fail_usage(doing, "a key that can be tuned", fmt::format("'{}'", name), why);

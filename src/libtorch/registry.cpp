@@ -80,7 +80,7 @@ std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, st
     if (name == known) return make_seeded(make, architecture, seed);
   }
   fail_usage("making a model", fmt::format("one of: {}", fmt::join(model_names(), ", ")), fmt::format("'{}'", name),
-             fmt::format("did you mean '{}'?", nearest(name, model_names())));
+             did_you_mean(name, model_names()));
 }
 
 std::int64_t OperatorModel::use_agents(std::int64_t) {

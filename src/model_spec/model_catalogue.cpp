@@ -85,7 +85,7 @@ void fail_without_torch(std::string_view doing, std::string_view name) {
     std::vector<std::string> names;
     for (const ModelInfo& model : model_catalogue()) names.emplace_back(model.name);
     fail_usage(doing, fmt::format("one of: {}", fmt::join(names, ", ")), fmt::format("'{}'", name),
-               fmt::format("did you mean '{}'?", nearest(std::string(name), names)));
+               did_you_mean(std::string(name), names));
   }
   fail(doing, "a LANO by the fused engine, as LibTorch is not built in",
        is_lano(name) ? "the composite engine" : fmt::format("'{}'", name), kTorchAdvice);

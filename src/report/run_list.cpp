@@ -162,7 +162,7 @@ void check_keys(const std::vector<std::string>& keys, const std::vector<RunSumma
   for (const std::string& key : keys) {
     if (known.empty() || known.contains(key)) continue;
     fail_usage("reading --keys", "a key of config.toml", fmt::format("'{}'", key),
-               fmt::format("did you mean '{}'?", nearest(key, std::vector<std::string>(known.begin(), known.end()))));
+               did_you_mean(key, std::vector<std::string>(known.begin(), known.end())));
   }
 }
 

@@ -101,6 +101,30 @@ expect 1 'nothing at that path' "$lano" import --output none.npy --out i.h5
 expect 0 "20 samples" "$lano" import --input d.h5:input --output d.h5:output --channels last --out keyed.h5
 expect 0 "train +16" "$lano" info keyed.h5
 expect 2 "did you mean .output." "$lano" import --output d.h5:ouput --out i.h5
+foo=$("$lano" import --output d.h5:foo --out i.h5 2>&1)
+[[ $foo == *"found the arrays"* && $foo != *"did you mean"* ]] || complain "nothing is near 'foo': $foo"
+# Any file with arrays: what it holds, and the command it suggests, which works.
+"$lano" import --input a[]=d.h5:input --output d.h5:output --channels last --shuffle 3 --name named \
+  --out shuffled.h5 > said ||
+  complain "import with --shuffle and names"
+for line in '20 samples' 'train 16, validation 2, test 2' 'geometry     grid \[' 'input        a$' \
+  'output       output' \
+  'made by      lano import, shuffle 3, sources d.h5'; do
+  grep -Eq "$line" said || complain "the summary of an import lacks '$line': $(cat said)"
+done
+expect 0 "dataset 'named'" "$lano" info shuffled.h5
+"$lano" info shuffled.h5 | grep -q '[{}]' && complain "raw JSON in lano info"
+"$lano" info shuffled.h5 | grep -q ' \[\]' && complain "empty units in lano info"
+npy_header="{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"
+{ printf '\223NUMPY\001\000v\000'; printf '%-117s\n' "$npy_header"; head -c 48 /dev/zero; } > u.npy
+expect 0 "\[3, 4\] +float32" "$lano" info u.npy
+expect 0 "lano import --input INPUT --output u.npy" "$lano" info u.npy
+expect 1 "all 1 test samples among the training samples" "$lano" import --output u.npy --out i.h5
+expect 2 "the lower end of each axis before its upper end" "$lano" import --output u.npy --box 1 0 --out i.h5
+echo text > text.pt
+expect 1 "since version 1.6" "$lano" info text.pt
+expect 2 "a share of the training samples" "$lano" import --output u.npy --validation nothing --out i.h5
+expect 2 "a seed" "$lano" import --output u.npy --shuffle x --out i.h5
 expect 0 "benchmark darcy" "$lano" import --help
 expect 2 "smooth1.mat. in --from" "$lano" import --benchmark darcy --from . --out i.h5
 expect 2 "did you mean .pipe." "$lano" import --benchmark pipes --from . --out i.h5

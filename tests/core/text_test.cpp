@@ -41,6 +41,10 @@ TEST(Text, EditDistance) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(nearest("modle.width", {"train.batch", "model.width", "model.heads"}), "model.width");
+  EXPECT_EQ(did_you_mean("modle.width", {"train.batch", "model.width"}), "did you mean 'model.width'?");
+  EXPECT_EQ(did_you_mean("width", {"train.batch", "model.width"}), "did you mean 'model.width'?");
+  EXPECT_EQ(did_you_mean("foo", {"t", "x", "sol"}), "");
+  EXPECT_EQ(did_you_mean("foo", {}), "");
 }
 
 TEST(Text, Durations) {

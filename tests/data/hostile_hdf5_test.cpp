@@ -6,14 +6,15 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/atomic_file.h"
 #include "core/random.h"
+#include "data/array_import.h"
 #include "data/array_source.h"
 #include "data/benchmark_import.h"
 #include "data/dataset.h"
 #include "data/mat_file.h"
-#include "data/numpy_import.h"
 #include "hostile.h"
 #include "scratch.h"
 
@@ -356,6 +357,74 @@ TEST(HostileSets, OffsetsOfCloudsAreChecked) {
   test::expect_refused("huge offsets", [&] { read_set(scratch / "a.h5"); });
 }
 
+TEST(HostileSets, InitialFramesAreChecked) {
+  test::Scratch scratch;
+  const auto path = scratch / "timed.h5";
+  for (const char* text : {"[0, 1]", "[1e999]", "[null]", "{}", "7", "['a']", "[", "[\"0\"]"}) {
+    write_set(path, true);
+    edit(path, [&](hid_t file) { put_text(file, "initial_time", text); });
+    test::expect_refused(text, [&] { read_set(path); });
+  }
+  write_set(path, true);
+  edit(path, [&](hid_t file) { put_text(file, "initial_time", "[-1]"); });
+  EXPECT_EQ(DatasetReader(path).description().initial_time, (std::vector<double>{-1}));
+  write_set(path);
+  edit(path, [&](hid_t file) { put_text(file, "initial_time", "[-1]"); });
+  test::expect_refused("frames before no time", [&] { read_set(path); });
+}
+
+TEST(HostileSets, CellsAreChecked) {
+  test::Scratch scratch;
+  const auto good = scratch / "good.h5", path = scratch / "changed.h5";
+  SetDescription d = description(Geometry::points);
+  d.shape = {5};
+  const auto write = [&](bool shared) {
+    const std::vector<float> points(10, 0.5f), field(5, 1.5f);
+    DatasetWriter writer(good, d, make_splits(2, 1, 0), points);
+    const std::vector<std::int64_t> cells{0, 1, 2, 2, 3, 4};
+    if (shared)
+      writer.make_cells(CellKind::triangle, 2);
+    else
+      writer.make_cells(CellKind::triangle, std::vector<std::int64_t>{2, 2, 2});
+    for (std::int64_t i = 0; i < 3; ++i) {
+      if (!shared || i == 0) writer.write_cells(i, cells);
+      writer.write(i, {}, field, field);
+    }
+    writer.commit();
+  };
+  const auto refused = [&](const std::string& name, const std::function<void(hid_t)>& change) {
+    fs::copy_file(good, path, fs::copy_options::overwrite_existing);
+    edit(path, change);
+    test::expect_refused(name, [&] { read_set(path); });
+  };
+  const auto indices = [&](const char* name, const Dims& dims, const std::vector<std::int64_t>& values) {
+    return [=](hid_t file) { put_array(file, name, dims, {H5T_STD_I32LE}, H5T_NATIVE_INT64, values.data()); };
+  };
+  write(true);
+  EXPECT_EQ(DatasetReader(good).read_cells(2).size(), 6u);
+  refused("a corner beyond the points", indices("cells", {1, 3}, {0, 1, 5}));
+  refused("a corner below 0", indices("cells", {1, 3}, {0, -1, 2}));
+  refused("corners of another kind", indices("cells", {1, 4}, {0, 1, 2, 3}));
+  refused("one axis", indices("cells", {3}, {0, 1, 2}));
+  refused("no cells", [](hid_t file) { put_array(file, "cells", {0, 3}, {H5T_STD_I32LE}); });
+  refused("cells without bytes", [](hid_t file) { put_array(file, "cells", {1 << 20, 3}, {H5T_STD_I32LE}); });
+  refused("a kind that is none", [](hid_t file) { put_text(file, "cell_kind", "dodecahedron"); });
+  refused("no kind", [](hid_t file) { H5Adelete(file, "cell_kind"); });
+  refused("too few offsets", indices("cell_offsets", {2}, {0, 2}));
+  write(false);
+  EXPECT_EQ(DatasetReader(good).read_cells(1).size(), 6u);
+  const auto offsets = [&](const std::vector<std::int64_t>& values) {
+    return indices("cell_offsets", {values.size()}, values);
+  };
+  refused("offsets that fall", offsets({0, 4, 2, 6}));
+  refused("offsets that stand", offsets({0, 2, 2, 6}));
+  refused("offsets that begin late", offsets({1, 2, 4, 6}));
+  refused("offsets that end early", offsets({0, 2, 4, 5}));
+  refused("offsets beyond the end", offsets({0, 2, 4, 7}));
+  refused("a corner of the last sample",
+          indices("cells", {6, 3}, {0, 1, 2, 2, 3, 4, 0, 1, 2, 2, 3, 4, 0, 1, 2, 2, 3, 9}));
+}
+
 TEST(HostileSets, CutAnywhereOrWithItsHeadOverwritten) {
   test::Scratch scratch;
   for (const bool clouds : {false, true}) {
@@ -592,17 +661,18 @@ TEST(HostileImports, NothingIsLeftBehind) {
   const auto floats = [](hid_t file, const char* name, const Dims& dims, float last = 1) {
     std::size_t count = 1;
     for (const hsize_t extent : dims) count *= extent;
-    std::vector<float> values(count, 1.0f);
-    if (count > 0) values.back() = last;
+    std::vector<float> values(count);
+    std::iota(values.begin(), values.end(), 1.0f);  // samples that differ: copies are refused for themselves
+    if (count > 0 && !std::isfinite(last)) values.back() = last;
     put_array(file, name, dims, {}, H5T_NATIVE_FLOAT, values.data());
   };
-  NumpyImport own;
-  own.train_files = {from};
-  own.output = "u";
-  own.input = "a";
-  own.coords = "x";
+  ArrayImport own;
+  own.train.files = {from};
+  own.words.output = "u";
+  own.words.input = {"a"};
+  own.words.coords = {"x"};
   own.geometry = Geometry::mesh;
-  const auto import_own = [&] { import_numpy(own, out); };
+  const auto import_own = [&] { import_arrays(own, out); };
   const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
   const auto arrays = [&](const Dims& a, const Dims& u, const Dims& x) {
     return [=](hid_t file) {
@@ -612,7 +682,8 @@ TEST(HostileImports, NothingIsLeftBehind) {
     };
   };
   refused("input of other samples", arrays({4, 5}, {3, 5}, {5, 2}), import_own);
-  refused("input of another shape", arrays({3, 6}, {3, 5}, {5, 2}), import_own);
+  refused("input of another shape", arrays({3, 70}, {3, 5}, {5, 2}), import_own);
+  refused("input of another rank", arrays({3, 5, 2}, {3, 5}, {5, 2}), import_own);
   refused("coordinates of another shape", arrays({3, 5}, {3, 5}, {6, 2}), import_own);
   refused("coordinates of other samples", arrays({3, 5}, {3, 5}, {2, 5, 2}), import_own);
   refused("no coordinates a point", arrays({3, 5}, {3, 5}, {5, 0}), import_own);
@@ -631,9 +702,9 @@ TEST(HostileImports, NothingIsLeftBehind) {
           import_own);
     }
   }
-  NumpyImport wide = own;
+  ArrayImport wide = own;
   wide.channels = ChannelAxis::last;
-  refused("a million channels", arrays({1, 1, 1000000}, {1, 1, 1000000}, {1, 2}), [&] { import_numpy(wide, out); });
+  refused("a million channels", arrays({1, 1, 1000000}, {1, 1, 1000000}, {1, 2}), [&] { import_arrays(wide, out); });
 
   BenchmarkImport bench;
   bench.benchmark = "pdebench";

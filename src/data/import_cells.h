@@ -1,0 +1,33 @@
+// The cells of an imported mesh: triangles, quadrilaterals, tetrahedra, for all samples or each. Private to src/data.
+#pragma once
+
+#include <vector>
+
+#include "core/cell_kind.h"
+#include "data/array_import.h"
+#include "data/import_field.h"
+
+namespace lano {
+
+class ImportCells {
+ public:
+  // [cells, corners] or [corners, cells], or one such array for each sample.
+  ImportCells(NamedArray named, const ArrayImport& options, const ImportField& output, std::int64_t dims);
+
+  CellKind kind() const { return kind_; }
+  bool shared() const { return !samples_; }
+  std::int64_t count_of(std::int64_t sample) const;
+  // [cells, corners], indices of the sample's `points` points from 0; where the file counts from 1 (all from 1 to N),
+  // one less.
+  std::vector<std::int64_t> read(std::int64_t sample, std::int64_t points) const;
+
+ private:
+  const Shape& shape_of(std::int64_t sample) const;
+  bool transposed(const Shape& shape) const;  // of one sample
+
+  NamedArray named_;
+  CellKind kind_ = CellKind::triangle;
+  std::optional<std::size_t> samples_;  // the axis, or a list
+};
+
+}  // namespace lano

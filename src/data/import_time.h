@@ -1,0 +1,25 @@
+// The words of --time: which axis of the output is time, and when its frames are. Private to src/data.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/array_import.h"
+#include "data/import_words.h"
+
+namespace lano {
+
+struct ImportTime {
+  std::size_t axis = 0;       // of the output's array
+  std::vector<double> times;  // one per frame, rising
+};
+
+// Nothing where --time was not given. `output` is the array the words speak of; `input_shapes` are those of the inputs
+// beside it, which may tell the axis: the one the output has and they have not. `archive`: where a bare name is looked
+// up.
+std::optional<ImportTime> import_time(const ArrayImport& options, const NamedArray& output,
+                                      const std::vector<Shape>& input_shapes, const std::filesystem::path& archive);
+
+}  // namespace lano

@@ -1,0 +1,47 @@
+// The words with which a user names arrays in `lano import`, and the arrays they stand for. Private to src/data.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/set_description.h"
+#include "data/array_source.h"
+
+namespace lano {
+
+// "permeability[m2]=data.h5:a" or "u[m/s],v[m/s]=data.h5:velocity" or "a.npy".
+struct FieldWord {
+  std::vector<FieldInfo> fields;  // as named, maybe none
+  std::string array;
+};
+FieldWord parse_field_word(const std::string& word);
+
+// One array with all samples, or a list with one array per sample whose sizes differ.
+struct NamedArray {
+  std::shared_ptr<const ArraySource> array;              // null for a list
+  std::vector<std::shared_ptr<const ArraySource>> list;  // empty for one array
+  bool by_sample = false;         // made of a list: samples are the first axis, whatever else is said
+  std::vector<FieldInfo> fields;  // names and units given by the user, maybe none
+  std::string name;               // the key, or the stem of the file
+  std::string origin;             // the file's own name
+
+  const std::string& doing() const { return array ? array->doing() : list.front()->doing(); }
+};
+
+// The array a word stands for: in a file or folder of its own where the word says so, else in `archive`.
+NamedArray open_named(const std::filesystem::path& archive, const std::string& word);
+
+// True where the word says by itself where its array is.
+bool names_its_file(const std::string& word);
+
+// Without the mark of a split at its end or its beginning: f for f_train, x for test_x. `mark` receives which it was.
+enum class SplitMark { none, train, validation, test };
+std::string without_split_mark(const std::string& name, SplitMark* mark = nullptr);
+
+// a2 before a10.
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace lano
