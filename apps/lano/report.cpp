@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 void write_page(const fs::path& target, const std::string& page) {
   if (target.has_parent_path()) make_folder(target.parent_path());
+  remove_leftovers(target);
   write_file_atomically(target, page);
   fmt::print("report: {}\n", target.string());
 }

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <vector>
 
 #include "core/error.h"
@@ -47,6 +49,20 @@ PendingFile::PendingFile(std::filesystem::path final_path)
   }
   if (std::filesystem::is_directory(final_)) {
     fail(fmt::format("writing '{}'", final_.string()), "a file name", "a folder", "name a file inside it");
+  }
+}
+
+void remove_leftovers(const std::filesystem::path& final_path) {
+  std::error_code ignored;
+  const std::string start = final_path.filename().string() + ".", end = ".part";
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(final_path), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start) || !name.ends_with(end) || name.size() <= start.size() + end.size()) continue;
+    const std::string digits = name.substr(start.size(), name.size() - start.size() - end.size());
+    int process = 0;
+    const auto [last, error] = std::from_chars(digits.data(), digits.data() + digits.size(), process);
+    if (error != std::errc() || last != digits.data() + digits.size() || process <= 0) continue;
+    if (::kill(process, 0) != 0 && errno == ESRCH) std::filesystem::remove(entry.path(), ignored);
   }
 }
 

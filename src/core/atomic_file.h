@@ -29,6 +29,9 @@ class PendingFile {
   bool published_ = false;
 };
 
+// Removes what killed writers of this file left beside it, those of processes that this machine no longer has.
+void remove_leftovers(const std::filesystem::path& final_path);
+
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

@@ -61,5 +61,16 @@ TEST(AtomicFile, ReadsWhatAFileHasAndNotWhatItSays) {
   EXPECT_EQ(read_file(scratch / "empty", "reading"), "");
 }
 
+TEST(AtomicFile, LeftoversOfKilledWritersAreRemoved) {
+  const test::Scratch scratch;
+  // No process has this number: Linux ends at 4,194,304.
+  const std::string dead = "page.html.99999999.part", own = "page.html." + std::to_string(::getpid()) + ".part";
+  for (const std::string& name : {dead, own, std::string("page.html.x.part"), std::string("other.html.99999999.part")})
+    write_file_atomically(scratch / name, "half");
+  remove_leftovers(scratch / "page.html");
+  EXPECT_FALSE(std::filesystem::exists(scratch / dead));
+  EXPECT_EQ(scratch.files(), 3u);  // of a living process, of no process, of another file
+}
+
 }  // namespace
 }  // namespace lano::atomic_file_test

@@ -23,7 +23,7 @@ i, j = np.meshgrid(range(9), range(9), indexing="ij")
 a = np.where((i + 2 * j) % 3 == 0, 12.0, 3.0)  # float64: converted
 u = op.predict(input=a)
 assert u.shape == (9, 9, 1) and u.dtype == np.float32
-#The values this model gave on the day it was made(tests / train / trainer_test.cpp).
+# The values this model gave on the day it was made (tests/train/trainer_test.cpp).
 for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181,
                       (8, 2): 0.00108496973, (3, 7): 0.00860316306}.items():
     assert abs(u[p, q, 0] - value) < 1e-7
@@ -45,7 +45,7 @@ assert np.allclose(prepared.decode(grid, a), u, rtol=0, atol=1e-7)
 zoom = prepared.decode(np.array([[0.5, 0.5], [0.51, 0.48]]), np.array([a[4, 4], a[4, 4]]))
 assert zoom.shape == (2, 1) and abs(zoom[0, 0] - u[4, 4, 0]) < 1e-7
 raises(lano.Error, "within the prepared grid", lambda: prepared.decode(np.array([[9.0, 0.5]]), np.array([3.0])))
-#The interpreter goes on while one thread computes.
+# The interpreter goes on while one thread computes.
 fine = np.stack(np.meshgrid(*[np.linspace(0, 1, 600)] * 2, indexing="ij"), -1)
 inputs = np.full((600, 600), 3.0)
 computing = threading.Thread(target=lambda: op.predict(fine, inputs))
@@ -69,7 +69,7 @@ for t in threads:
 assert all(np.array_equal(r, u) for r in results)
 print("python keeps its word")
 
-#Roll - outs : the same as stepping by hand.
+# Roll-outs: the same as stepping by hand.
 stepping = lano.load(sys.argv[2])
 state = np.linspace(-1, 1, len(stepping.coordinates) * len(stepping.output), dtype=np.float32)
 state = state.reshape(*stepping.mesh, len(stepping.output))

@@ -93,7 +93,7 @@ def main(lano, paths):
         for key in ("architecture", "set", "normaliser", "provenance"):
             json.loads(metadata[key])
         assert all(math.isfinite(value) for values in tensors.values() for value in values)
-#The number of parameters that lano itself finds in it.
+        # The number of parameters that lano itself finds in it.
         said = subprocess.run([lano, "info", path], check=True, capture_output=True, text=True).stdout
         wanted = int(re.search(r"(\d+) parameters", said).group(1))
         found = sum(len(values) for name, values in tensors.items() if name != "set.coordinates")
