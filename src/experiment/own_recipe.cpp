@@ -26,6 +26,7 @@ constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples 
 constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
 constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
 constexpr double kStateNoise = 0.03;          // of models that step in time, relative to the state
+constexpr double kSmallDifference = 0.2;      // samples that differ by less from their mean field hide in it
 constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
 
 // Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
@@ -82,6 +83,13 @@ DataFacts data_facts(const std::string& file) {
   NormaliserFit fit(facts.set, {.output = true});
   fit.add(samples, true);
   facts.output_scale = fit.result().output.scale();
+  if (facts.set.geometry == Geometry::mesh) {
+    NormaliserFit differences(facts.set, {.mean_output = true});
+    differences.add(samples, true);
+    const std::vector<double> scale = differences.result().output.scale();
+    for (std::size_t c = 0; c < scale.size(); ++c)
+      facts.difference = std::min(facts.difference, scale[c] / facts.output_scale[c]);
+  }
   return facts;
 }
 
@@ -113,7 +121,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   if (facts.uniform && thick) config.loss.gradient_weight = 0.1;
   config.coordinates = Scaling::channel;
   config.displacement = facts.deformed;
-  if (facts.set.geometry == Geometry::mesh && model.task != Task::autoregressive) config.output = Scaling::field;
+  if (facts.difference < kSmallDifference && model.task != Task::autoregressive) config.output = Scaling::field;
   if (model.task == Task::autoregressive) {
     config.increments = true;
     config.noise = kStateNoise;

@@ -21,6 +21,8 @@ struct DataFacts {
   bool deformed = false;                      // a mesh, or a grid, of each sample's own
   bool uniform = false;                       // a grid of equal steps, the same for all samples
   std::vector<double> output_scale;           // deviation of each output channel over the training split
+  // Meshes: the least of the output channels' deviations from their mean field, relative to output_scale; else 1.
+  double difference = 1;
 };
 DataFacts data_facts(const std::string& file);
 
