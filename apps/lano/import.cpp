@@ -198,10 +198,9 @@ void add_import(CLI::App& app) {
       ->group(benchmarks);
   command
       ->add_option("--stride", o->benchmark.stride,
-                   "with --benchmark: keep every so many-th point per axis; default 5 for darcy, else 1")
+                   "with --benchmark: keep every K-th point per axis; default 5 for darcy, else 1")
       ->group(benchmarks);
-  command
-      ->add_option("--time-stride", o->benchmark.time_stride, "with --benchmark pdebench: keep every so many-th time")
+  command->add_option("--time-stride", o->benchmark.time_stride, "with --benchmark pdebench: keep every K-th time")
       ->group(benchmarks);
   command->footer(
       "Arrays have one sample per row: [samples, shape...], with --channels and --time one more axis each.\n"

@@ -19,7 +19,7 @@ namespace lano {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 21;  // 150,000 tensors and more
-constexpr std::size_t kMostVisits = std::size_t{1} << 21;  // of the walk: lists may contain one another many times
+constexpr std::size_t kMostVisits = std::size_t{1} << 18;  // of the walk: lists may contain one another many times
 constexpr std::size_t kMostAxes = 32;
 constexpr std::size_t kDeepest = 16;
 constexpr std::int64_t kMostExpansion = 1024;  // elements that one stored element may stand for (stride 0)
