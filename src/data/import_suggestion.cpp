@@ -193,7 +193,8 @@ std::string suggest_import(const std::filesystem::path& file, const std::vector<
     for (const auto& [part, word] :
          {std::pair(SplitMark::train, "train"), std::pair(SplitMark::validation, "validation"),
           std::pair(SplitMark::test, "test")}) {
-      if (std::none_of(all.begin(), all.end(), [&](const Candidate& c) { return c.part == part; })) continue;
+      if (std::none_of(all.begin(), all.end(), [&wanted = part](const Candidate& c) { return c.part == wanted; }))
+        continue;
       if (input != nullptr)
         command += fmt::format(" --{}-input {}", word, quoted(other_name(input->name, part, all, input->base)));
       command += fmt::format(" --{}-output {}", word, quoted(other_name(output->name, part, all, output->base)));
