@@ -10,7 +10,7 @@ namespace lano::cli {
 
 Listener& console();
 
-// What simple baselines reach where the model has this error; in red on stderr where one of them is better.
+// What simple baselines reach where the model has this error; in red on a terminal where one of them is better.
 void print_baselines(const std::vector<BaselineError>& baselines, double error);
 
 }  // namespace lano::cli
