@@ -53,6 +53,13 @@ std::span<const float> values(const Array& array, const lano::Shape& points, std
   return values(array);
 }
 
+// [points..., channels], of several frames [frames, points..., channels], oldest first.
+std::span<const float> state_values(const Array& state, lano::Shape points, const lano::SetDescription& set,
+                                    std::int64_t frames) {
+  if (frames > 1) points.insert(points.begin(), frames);
+  return values(state, points, set.output_channels(), "state");
+}
+
 Points points_of(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
                  std::optional<double> time, const std::optional<Array>& state) {
   const lano::SetDescription& set = op.set();
@@ -74,7 +81,7 @@ Points points_of(const lano::Operator& op, const std::optional<Array>& coordinat
   if (state && op.task() != lano::Task::autoregressive)
     lano::fail_usage("predicting", "no state: this model does not step", "one");
   points.call.time = time.value_or(0);
-  if (state) points.call.state = values(*state, points.shape, set.output_channels(), "state");
+  if (state) points.call.state = state_values(*state, points.shape, set, op.state_frames());
   points.coordinates = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates());
   if (input && set.input_channels() == 0)
     lano::fail_usage("predicting", "no input: this model has none",
@@ -88,8 +95,28 @@ Array output_like(lano::Shape shape, std::int64_t channels) {
   return Array(std::vector<py::ssize_t>(shape.begin(), shape.end()));
 }
 
+// [times, mesh..., channels]
+Array predict_times(const lano::Operator& op, const std::optional<Array>& coordinates,
+                    const std::optional<Array>& input, const std::vector<double>& times) {
+  if (op.task() != lano::Task::time_conditional)
+    lano::fail_usage("predicting", "no times: this model is not conditioned on time", "some");
+  if (times.empty()) lano::fail_usage("predicting", "at least one time", "none");
+  const Points points = points_of(op, coordinates, input, times.front(), std::nullopt);
+  lano::Shape shape = points.shape;
+  shape.insert(shape.begin(), std::ssize(times));
+  Array output = output_like(shape, op.set().output_channels());
+  const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
+  const py::gil_scoped_release free;
+  op.predict_times(points.coordinates, points.input, times, to, points.call);
+  return output;
+}
+
 Array predict(const lano::Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
-              std::optional<double> time, const std::optional<Array>& state) {
+              std::optional<double> time, const std::optional<Array>& state,
+              const std::optional<std::vector<double>>& times) {
+  if (times && (time || state))
+    lano::fail_usage("predicting", "times alone", time ? "a time as well" : "a state as well");
+  if (times) return predict_times(op, coordinates, input, *times);
   const Points points = points_of(op, coordinates, input, time, state);
   Array output = output_like(points.shape, op.set().output_channels());
   const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
@@ -128,7 +155,7 @@ Array decode(const lano::Prepared& prepared, const Array& coordinates, const std
   const std::span<float> to(output.mutable_data(), static_cast<std::size_t>(output.size()));
   std::span<const float> x = values(coordinates), a, s;
   if (input) a = values(*input, points, set.input_channels(), "input");
-  if (state) s = values(*state, points, set.output_channels(), "state");
+  if (state) s = state_values(*state, points, set, prepared.state_frames());
   const py::gil_scoped_release free;
   prepared.decode(x, a, to, s);
   return output;
@@ -154,10 +181,10 @@ PYBIND11_MODULE(lano, module) {
            py::arg("time") = py::none(), py::arg("state") = py::none(),
            "computes the agents of these points once; new points are then decoded against them")
       .def("predict", &predict, py::arg("coordinates") = py::none(), py::arg("input") = py::none(), py::kw_only(),
-           py::arg("time") = py::none(), py::arg("state") = py::none(),
+           py::arg("time") = py::none(), py::arg("state") = py::none(), py::arg("times") = py::none(),
            "coordinates [mesh..., dims] (None: the training grid), input [mesh..., channels] -> output [mesh..., "
-           "channels]; time-conditional models take "
-           "time=, autoregressive ones state= and give the next state")
+           "channels]; time-conditional models take time=, or times= for [times, mesh..., channels], autoregressive "
+           "ones state= and give the next state")
       .def("roll_out", &roll_out, py::arg("state"), py::arg("steps"), py::arg("coordinates") = py::none(),
            py::arg("input") = py::none(),
            "autoregressive models: all states [steps, mesh..., channels] that follow from this one")
@@ -175,7 +202,10 @@ PYBIND11_MODULE(lano, module) {
                              })
       .def_property_readonly("input", [](const lano::Operator& op) { return names(op.set().input); })
       .def_property_readonly("output", [](const lano::Operator& op) { return names(op.set().output); })
+      .def_property_readonly(
+          "times", [](const lano::Operator& op) { return op.set().time; }, "of the training data; empty where steady")
       .def_property_readonly("parameters", &lano::Operator::parameter_count)
+      .def_property_readonly("state_frames", &lano::Operator::state_frames)
       .def_property_readonly("agents", &lano::Operator::agents)
       .def_property_readonly("task", [](const lano::Operator& op) {
         return op.task() == lano::Task::steady           ? "steady"

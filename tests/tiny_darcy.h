@@ -1,4 +1,4 @@
-// A Darcy dataset of 11x11 points.
+// A Darcy dataset, of 11x11 points unless said.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,11 @@
 namespace lano::test {
 
 inline std::filesystem::path darcy(const Scratch& scratch, std::int64_t train, std::int64_t test,
-                                   double validation = 0.25) {
-  const auto path = scratch / "darcy.h5";
+                                   double validation = 0.25, std::int64_t resolution = 11,
+                                   const char* name = "darcy.h5") {
+  const auto path = scratch / name;
   DarcyConfig config;
-  config.resolution = 11;
+  config.resolution = resolution;
   config.stride = 1;
   const DarcyProblem problem(config);
   generate_dataset(

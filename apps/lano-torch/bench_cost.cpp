@@ -21,6 +21,7 @@
 #include "report/curves.h"
 #include "report/html_parts.h"
 #include "report/log_chart.h"
+#include "report/png_file.h"
 #include "report/sheet.h"
 #include "torch_command.h"
 

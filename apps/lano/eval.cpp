@@ -3,18 +3,18 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "core/atomic_file.h"
 #include "evaluate/loaded_model.h"
 #include "evaluate/set_fit.h"
 #include "evaluate/shown_samples.h"
-#include "report/sheet.h"
+#include "evaluate/simple_baselines.h"
+#include "pictures.h"
 #include "run_options.h"
 
 namespace lano::cli {
 namespace {
 
 struct EvalOptions {
-  std::string model, data, split = "test", picture;
+  std::string model, data, split = "test", picture, animation;
   bool json = false;
   int threads = 0;
   std::string engine = "fused", device = "cpu";
@@ -33,16 +33,17 @@ void run_eval(const EvalOptions& o, const Program& program) {
   program.need_torch(needs_torch(file, composite));
   program.use_threads(o.threads);
   LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
-  const DatasetReader reader(o.data);
+  const DatasetReader reader = open_dataset(o.data, model.predictor->task());
   check_fits(model.about.set, reader.description(), fmt::format("evaluating '{}' on '{}'", o.model, o.data));
   const Samples samples = reader.read(reader.indices(std::string_view(o.split)));
   choose_agents(*model.predictor, o.agents);
   const SetDescription& set = reader.description();
   const Judged judged = judge(*model.predictor, set, samples, o.steps);
   const Evaluation& evaluation = judged.evaluation;
-  if (!o.picture.empty()) {
-    const ShownSamples shown = shown_samples(set, samples, judged);
-    write_file_atomically(o.picture, encode_png(join_images(draw_judged(shown.set, shown.samples))));
+  if (!o.picture.empty() || !o.animation.empty()) {
+    ShownSamples shown = shown_samples(set, samples, judged);
+    add_cells(shown, reader);
+    write_judged_pictures(shown, o.picture, o.animation);
   }
   if (o.json) {
     fmt::print("{}\n", to_json(evaluation).dump());
@@ -62,10 +63,10 @@ void run_eval(const EvalOptions& o, const Program& program) {
   // Fitted on the dataset's own training split; what is judged must not be part of it.
   if (!reader.indices(Split::train).empty() && (o.split == "test" || o.split == "validation") && o.steps == 0) {
     const std::vector<std::int64_t> ids = reader.indices(std::string_view(o.split));
-    print_baselines(SimpleBaselines(reader, model.predictor->task()).judge(reader, ids),
+    print_baselines(SimpleBaselines(reader, model.predictor->given_frames(set)).judge(reader, ids),
                     evaluation.relative_l2.summary.mean);
   }
-  fmt::print("prediction             {:.2f} ms a sample\n",
+  fmt::print("prediction             {:.2f} ms per sample\n",
              1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }
 
@@ -85,6 +86,8 @@ void add_eval(CLI::App& app, const Program& program) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--picture", o->picture,
                       "also a PNG: best, median and worst sample as input | truth | prediction | error");
+  command->add_option("--animation", o->animation,
+                      "sets with time: also an animated PNG, the median sample as truth | prediction | error");
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
   command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
       ->check(CLI::IsMember({"fused", "composite"}))

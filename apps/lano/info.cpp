@@ -16,6 +16,7 @@
 #include "kernels/tile_kernels.h"
 #include "model_spec/architecture.h"
 #include "model_spec/model_catalogue.h"
+#include "report/png_file.h"
 #include "report/run_list.h"
 #include "report/sheet.h"
 #include "runtime/model_file.h"
@@ -38,25 +39,33 @@ void plot_dataset(const DatasetReader& reader, const std::string& out, std::vect
           all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), split == Split::train ? 2 : 1)));
     }
   }
-  std::vector<std::vector<Image>> rows;
+  PanelRows rows;
   for (const std::int64_t id : ids) {
     const Samples one = reader.read(std::vector<std::int64_t>{id});
     SetDescription set = d;
     set.shape = d.geometry == Geometry::points ? Shape{one.points_of(0)} : d.shape;
-    std::vector<Image> fields = draw_sample(set, one.coordinates, one.input, one.output, reader.read_kept(id));
-    if (!rows.empty() && fields.size() <= 2) {
-      rows[0].insert(rows[0].end(), fields.begin(), fields.end());
+    const std::vector<float> kept = reader.read_kept(id);
+    const std::vector<std::int64_t> cells = reader.cell_kind() ? reader.read_cells(id) : std::vector<std::int64_t>();
+    PanelRows fields = sample_panels(set, {one.coordinates, one.input, one.output, kept, cells}, reader.cell_kind());
+    for (auto& row : fields) {
+      for (Panel& panel : row) panel.title = fmt::format("Sample {}: {}", id, panel.title);
+    }
+    constexpr std::size_t kAcross = 4;
+    if (!rows.empty() && fields.size() == 1 && rows.back().size() + fields[0].size() <= kAcross) {
+      rows.back().insert(rows.back().end(), fields[0].begin(), fields[0].end());
     } else {
-      rows.push_back(std::move(fields));
+      rows.insert(rows.end(), fields.begin(), fields.end());
     }
   }
-  write_file_atomically(out, encode_png(join_images(rows)));
+  write_file_atomically(out, encode_png(draw_sheet(rows)));
   std::string columns;
   for (const auto* fields : {&d.input, &d.output, &d.kept}) {
     for (const FieldInfo& field : *fields) columns += (columns.empty() ? "" : " | ") + field.name;
   }
   fmt::print("picture: {} (columns: {}{})\n", out, plain_text(columns, kMostText),
-             d.time.empty() ? "" : ", output at the last time");
+             d.time.size() < 2 ? ""
+             : d.dims() == 1   ? ", output with time downwards"
+                               : ", output at several times");
 }
 
 void print_dataset(const std::string& path, const std::string& plot, const std::vector<std::int64_t>& samples) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "command.h"
+#include "core/error.h"
 #include "evaluate/loaded_model.h"
 #include "prediction_files.h"
 #include "run_options.h"
@@ -11,18 +12,29 @@
 namespace lano::cli {
 namespace {
 
+void check_sources(const PredictOptions& o) {
+  const bool arrays = !o.input.empty() || !o.state.empty() || !o.coords.empty();
+  if (o.data.empty() != arrays)
+    fail_usage("predicting", "either --data, or arrays with --input, --state and --coords",
+               arrays ? "both" : "neither");
+  if (!o.data.empty() && !o.cells.empty())
+    fail_usage("predicting", "no --cells beside --data: a dataset has its own", o.cells, "see 'lano import --cells'");
+}
+
 void run_predict(const PredictOptions& o, const Program& program) {
-  check_predict_options(o);
+  check_output_name(o);
+  check_sources(o);
   choose_device(program, o.device);
   const bool composite = o.engine == "composite" || o.device != "cpu";
   ModelFile file = read_model_file(o.model);
   program.need_torch(needs_torch(file, composite));
   program.use_threads(o.threads);
-  const Query query = read_query(o, file);
   LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
+  const Query query = read_query(o, model.about, model.predictor->task());
+  check_output(o, query);
   choose_agents(*model.predictor, o.agents);
   const auto start = std::chrono::steady_clock::now();
-  const Prediction prediction = model.predictor->predict(query.set, query.samples, o.steps);
+  const Prediction prediction = model.predictor->predict(query.set, query.samples, query.steps);
   write_prediction(o, query, prediction,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
@@ -31,7 +43,56 @@ void run_predict(const PredictOptions& o, const Program& program) {
 
 void add_predict(CLI::App& app, const Program& program) {
   auto o = std::make_shared<PredictOptions>();
-  add_predict_word(app, o)->callback([o, program] { run_predict(*o, program); });
+  CLI::App* command =
+      app.add_subcommand("predict", "use a model: fields out, as .h5, .npy, .npz or, for ParaView, .vts, .vtu, .pvd");
+  command->add_option("model", o->model, "the model file")->required();
+  command->add_option("--data", o->data, "a dataset file to take inputs, first states and times from");
+  command->add_option("--split", o->split, "with --data: train, validation, test or all")->capture_default_str();
+  command->add_option("--sample", o->samples, "with --data: these samples only (repeatable)");
+  // One word each, so that the model may stand behind them.
+  const auto add_array = [command](const char* name, std::vector<std::string>& to, const char* about) {
+    command->add_option(name, to, about)->allow_extra_args(false);
+  };
+  add_array("--input", o->input,
+            "input fields as an array: [shape...] or [samples, shape..., channels] in a .npy file or FILE:NAME of a "
+            ".npz, .mat, .h5 or .pt file, or one array per channel (repeatable); for an autoregressive model without "
+            "input fields the first state");
+  add_array("--state", o->state,
+            "autoregressive models: the first state, arrays as --input; where the input fields are the first state by "
+            "their names ('u at t=0'), one of the two is enough");
+  add_array("--coords", o->coords,
+            "coordinates, an array [shape..., dims] or one per coordinate (repeatable); the training grid needs none");
+  command->add_option("--cells", o->cells,
+                      "with arrays: triangles, quadrilaterals or tetrahedra of a cloud, [cells, corners]");
+  command->add_option("--out", o->out, "the file to write; its ending chooses the format")->required();
+  command
+      ->add_option("--steps", o->steps,
+                   "autoregressive models: steps from the first state; default all frames of the dataset, with arrays "
+                   "those of training")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--times", o->times,
+                      "time-conditional models: first:last:step or t1,t2,...; default the dataset's times, with "
+                      "arrays those of training");
+  command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--force", o->force, "replace an existing file");
+  command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
+      ->check(CLI::IsMember({"fused", "composite"}))
+      ->capture_default_str();
+  add_device_option(command, o->device);
+  command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
+  command->footer(
+      "Frames: autoregressive models write [samples, steps + 1, ...] with the first state as frame 0, time-conditional "
+      "ones [samples, times, ...].\n"
+      "ParaView: several frames are numbered files and a .pvd with their times; truth and error (u_truth, u_error) "
+      "are there where the dataset knows them.\n"
+      "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --split test --out prediction.h5\n"
+      "Example: lano predict runs/darcy/model.safetensors --input a.npy --out u.npy\n"
+      "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --sample 3 --out sample3.vts\n"
+      "Example: lano predict runs/burgers/model.safetensors --input state.npy --steps 50 --out u.npy\n"
+      "Example: lano predict runs/plasticity/model.safetensors --input dies.npz:die --coords mesh.npy --times 0:1:0.05 "
+      "--out forming.pvd");
+  command->callback([o, program] { run_predict(*o, program); });
 }
 
 }  // namespace lano::cli

@@ -1,39 +1,26 @@
-// What `lano predict` reads and writes, whichever engine computes: a dataset or arrays in; .h5, .npy, .vts or .vtu out.
+// The files `lano predict` writes, whichever engine computes: .h5, .npy, .npz, and .vts, .vtu or .pvd for ParaView
+// (prediction_vtk.cpp).
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <string>
-#include <vector>
+#include <filesystem>
 
 #include "evaluate/predictor.h"
-#include "runtime/model_file.h"
+#include "predict_options.h"
+#include "prediction_query.h"
 
 namespace lano::cli {
 
-struct PredictOptions {
-  std::string model, data, input, coords, out, split = "all";
-  std::vector<std::int64_t> samples;
-  bool force = false;
-  int threads = 0;
-  std::string engine = "fused", device = "cpu";
-  std::int64_t agents = 0, steps = 0;
-};
-
-// The word and its options; what it runs is set by the caller.
-CLI::App* add_predict_word(CLI::App& app, const std::shared_ptr<PredictOptions>& options);
-
 // Refuses what can be refused before a model is read: an unknown ending, a file that exists.
-void check_predict_options(const PredictOptions& options);
+void check_output_name(const PredictOptions& options);
 
-struct Query {
-  SetDescription set;
-  Samples samples;
-};
+// The same before the model computes: what the format cannot hold, and numbered files that exist.
+void check_output(const PredictOptions& options, const Query& query);
 
-Query read_query(const PredictOptions& options, const ModelFile& model);
-
-// Writes the prediction and prints a line with its time and points a second.
+// Writes the prediction and prints a line with its time and points per second.
 void write_prediction(const PredictOptions& options, const Query& query, const Prediction& prediction, double seconds);
+
+bool is_vtk(const std::filesystem::path& out);
+void check_vtk_output(const std::filesystem::path& out, const Query& query, bool force);
+void write_vtk_files(const std::filesystem::path& out, const Query& query, const Prediction& prediction);
 
 }  // namespace lano::cli

@@ -5,8 +5,8 @@
 #include "command.h"
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "pictures.h"
 #include "report/run_report.h"
-#include "report/sheet.h"
 #include "run/run_folder.h"
 
 namespace lano::cli {
@@ -25,8 +25,14 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
   std::vector<fs::path> folders(names.begin(), names.end());
   for (const fs::path& folder : folders) {
     if (!fs::is_directory(folder) || (folders.size() > 1 && !is_run_folder(folder) && !is_seed_group(folder))) {
+      const bool file = fs::exists(folder) && !fs::is_directory(folder);
       fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run",
-           fs::exists(folder) ? "none there" : "none", "name the --out of 'lano train'");
+           file                 ? "a file"
+           : fs::exists(folder) ? "a folder that is none"
+                                : "nothing at that path",
+           file && is_run_folder(folder.parent_path())
+               ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
+               : "name the --out of 'lano train'");
     }
   }
   if (folders.size() > 1) {
@@ -40,13 +46,19 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
   }
 }
 
-void write_picture(const std::vector<std::string>& names, const std::string& path) {
-  const auto samples = shown_samples_file(names[0]);
-  if (names.size() != 1 || !fs::exists(samples))
-    fail("drawing a picture", "one finished run with a test split", "none", "name the --out of 'lano train'");
-  const ShownSamples picked = read_shown_of_run(names[0]);
-  write_file_atomically(path, encode_png(join_images(draw_judged(picked.set, picked.samples))));
-  fmt::print("picture: {}\n", path);
+void write_pictures(const std::vector<std::string>& names, const std::string& picture, const std::string& animation) {
+  const std::string doing = fmt::format("drawing a picture of '{}'", names[0]);
+  if (names.size() != 1) fail_usage(doing, "one run", fmt::format("{} folders", names.size()));
+  if (is_seed_group(names[0])) fail_usage(doing, "one run", "a group of seeds", "name one of its seeds");
+  if (!is_finished(names[0]) || !fs::exists(shown_samples_file(names[0])))
+    fail(doing, "the test samples of a finished run",
+         is_finished(names[0]) ? "a set without a test split" : "a run that is not finished",
+         fmt::format("draw other samples with 'lano eval {} --data SET --split validation --picture FILE'",
+                     model_file(names[0]).string()));
+  write_judged_pictures(read_shown_of_run(names[0]), picture, animation);
+  for (const auto& [what, path] : {std::pair("picture", picture), std::pair("animation", animation)}) {
+    if (!path.empty()) fmt::print("{}: {}\n", what, path);
+  }
 }
 
 }  // namespace
@@ -54,10 +66,11 @@ void write_picture(const std::vector<std::string>& names, const std::string& pat
 void add_report(CLI::App& app) {
   struct ReportOptions {
     std::vector<std::string> folders;
-    std::string out, picture;
+    std::string out, picture, animation;
   };
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand("report", "draw the HTML report of a finished run, or compare several");
+  CLI::App* command =
+      app.add_subcommand("report", "draw the HTML report of a run (also while it trains), or compare several");
   command
       ->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")
       ->required();
@@ -67,9 +80,13 @@ void add_report(CLI::App& app) {
   command->add_option(
       "--picture", options->picture,
       "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
+  command->add_option("--animation", options->animation,
+                      "of one run on a set with time: also this animated PNG, the median test sample as truth | "
+                      "prediction | error");
   command->callback([options] {
     run_report(options->folders, options->out);
-    if (!options->picture.empty()) write_picture(options->folders, options->picture);
+    if (!options->picture.empty() || !options->animation.empty())
+      write_pictures(options->folders, options->picture, options->animation);
   });
 }
 

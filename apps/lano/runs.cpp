@@ -31,8 +31,11 @@ void run_runs(const RunsOptions& options) {
   std::vector<std::filesystem::path> folders;
   for (const std::string& folder : options.folders) {
     if (!std::filesystem::is_directory(folder)) {
-      fail(fmt::format("listing the runs in '{}'", folder), "a folder", "nothing at that path",
-           "name the folder that holds the runs");
+      const std::filesystem::path above = std::filesystem::path(folder).parent_path();
+      const bool file = std::filesystem::exists(folder);
+      fail(fmt::format("listing the runs in '{}'", folder), "a folder", file ? "a file" : "nothing at that path",
+           file && is_run_folder(above) ? fmt::format("it belongs to the run '{}': name that", above.string())
+                                        : "name the folder that holds the runs");
     }
     std::error_code error;
     const std::filesystem::directory_iterator listed(folder, error);

@@ -15,6 +15,7 @@
 #include "model_spec/architecture.h"
 #include "run/run_folder.h"
 #include "run_options.h"
+#include "train/start_model.h"
 #include "train/trainable.h"
 #include "train/trainer.h"
 
@@ -30,6 +31,7 @@ struct TrainArguments {
   int threads = 0;
   double minutes = 0;
   std::string device = "cpu";
+  std::string from;  // a model file
 };
 
 void print_keys() {
@@ -80,16 +82,30 @@ TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said, std:
     return said;
   }
   if (o.config.empty() && is_lano(said.model)) {
-    const OwnRecipe own = own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o));
+    const OwnRecipe own =
+        own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o), said.from);
     because = own.because;
     return own.config;
   }
+  if (!said.from.empty()) because = {"model   " + start_text(said)};
   if (o.minutes <= 0) return said;
   const Pace pace = measure_pace(said, timing_folder(o), std::clamp(o.minutes, 0.3, 3.0));
   const TrainConfig fitted = fit_to_budget(said, pace, 60 * o.minutes);
-  because = {fmt::format("{} epochs at {:.1f} ms per step fit into {}", fitted.epochs, 1e3 * pace.step_seconds,
-                         duration_text(60 * o.minutes))};
+  because.push_back(fmt::format("{} epochs at {:.1f} ms per step fit into {}", fitted.epochs, 1e3 * pace.step_seconds,
+                                duration_text(60 * o.minutes)));
   return fitted;
+}
+
+// --from: the model is the file's, and what the recipe says of it is left aside.
+void begin_with(const TrainArguments& o, TrainConfig& config) {
+  if (o.resume) fail_usage("resuming a run", "no --from: it goes on with its own weights", fmt::format("'{}'", o.from));
+  for (const std::string& assignment : o.overrides) {
+    if (assignment.starts_with("model."))
+      fail_usage(fmt::format("starting from '{}'", o.from), "no --set of the model: its switches are the file's",
+                 fmt::format("'{}'", assignment), "train a new model without --from");
+  }
+  config = with_start(config, read_model_file(o.from));
+  config.from = o.from;
 }
 
 void run_train(const TrainArguments& o, const Program& program) {
@@ -99,11 +115,15 @@ void run_train(const TrainArguments& o, const Program& program) {
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", "none",
-         "name the --out of 'lano train', or give the command that began it again");
+    const bool file = std::filesystem::is_regular_file(folder);
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", file ? "a file" : "none",
+         file && std::filesystem::exists(config_file(folder.parent_path()))
+             ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
+             : "name the --out of 'lano train', or give the command that began it again");
   }
   TrainConfig config =
       read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
+  if (!o.from.empty()) begin_with(o, config);
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
   program.need_torch(needs_torch(config));
@@ -158,6 +178,9 @@ void add_train(CLI::App& app, const Program& program) {
           "--minutes", o->minutes,
           "how long the training may take; without --config sizes and epochs are chosen for it (10 by default)")
       ->check(CLI::Range(0.01, 1e6));
+  command->add_option("--from", o->from,
+                      "fine-tune: begin with the weights of this model file; --set normalise.from=refit fits its "
+                      "normaliser to the new dataset");
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   CLI::Option* resume =
@@ -172,6 +195,7 @@ void add_train(CLI::App& app, const Program& program) {
   add_device_option(command, o->device);
   command->footer(
       "Example: lano train --data mine.h5 --minutes 5 --out runs/mine\n"
+      "         lano train --data finer.h5 --from runs/mine/model.safetensors --minutes 2 --out runs/finer\n"
       "         lano train --config configs/darcy/laptop.toml --data darcy.h5 --out runs/darcy --set train.epochs=50\n"
       "         lano train --config configs/darcy/laptop.toml --config configs/models/transolver/laptop.toml --data "
       "darcy.h5 --out runs/transolver");

@@ -27,6 +27,7 @@ struct SetDescription {
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
   std::vector<double> time;            // T output times, empty when steady
   std::vector<double> initial_time;    // K times before those: the last K du inputs are the output then, oldest first
+  std::int64_t given_frames = 1;       // of the output that a roll-out starts behind; the others are predicted
   std::string generator;               // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }

@@ -123,6 +123,7 @@ void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
   file_->set_attribute("box", json(d.box).dump());
   file_->set_attribute("fields", fields_to_json(d).dump());
   file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
+  if (d.given_frames != 1) file_->set_attribute("given_frames", json(d.given_frames).dump());
   if (!d.initial_time.empty()) file_->set_attribute("initial_time", json(d.initial_time).dump());
 }
 
@@ -167,7 +168,7 @@ bool is_dataset_file(const std::filesystem::path& path) {
   }
 }
 
-DatasetReader::DatasetReader(const std::filesystem::path& path) : path_(path) {
+DatasetReader::DatasetReader(const std::filesystem::path& path, InitialFrames initial) : path_(path) {
   const std::lock_guard lock(one_at_a_time);
   identity_ = identity_of(path);
   file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
@@ -175,6 +176,7 @@ DatasetReader::DatasetReader(const std::filesystem::path& path) : path_(path) {
   check_arrays();
   check_cells();
   check_unchanged();
+  if (initial == InitialFrames::output) show_initial_as_output();
 }
 
 std::mutex& DatasetReader::reading_mutex() { return one_at_a_time; }
@@ -212,6 +214,8 @@ void DatasetReader::read_description() {
     description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
     fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
+    if (const auto given = file_->attribute("given_frames"))
+      description_.given_frames = whole_number(parse_json(*given, doing, "given_frames"), doing, "given_frames");
     if (const auto initial = file_->attribute("initial_time"))
       description_.initial_time = parse_json(*initial, doing, "initial_time").get<std::vector<double>>();
   } catch (const json::exception& error) {
@@ -244,6 +248,8 @@ void DatasetReader::check_arrays() {
     fail(doing, "a box with two finite ends for each coordinate, and finite times",
          fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()), "make the file again");
   }
+  if (d.given_frames < 1 || d.given_frames > std::max<std::int64_t>(1, std::ssize(d.time)))
+    fail(doing, "given_frames among the frames of the output", std::to_string(d.given_frames), "make the file again");
   // The last of the input channels are frames of the output: there must be so many.
   if (!finite(d.initial_time) || (!d.initial_time.empty() && d.time.empty()) ||
       std::ssize(d.initial_time) * d.output_channels() > d.input_channels()) {
@@ -316,11 +322,13 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
 Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
   const std::lock_guard lock(one_at_a_time);
   const SetDescription& d = description_;
+  const std::int64_t frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size()) - moved_frames_,
+                     inputs = d.input_channels() + moved_frames_ * d.output_channels();  // as the file has them
   const bool ragged = !offsets_.empty();
   Samples samples;
   samples.count = static_cast<std::int64_t>(ids.size());
   samples.points = d.points();
-  samples.frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size());
+  samples.frames = frames;
   samples.shared_coordinates = shared_;
   samples.own_coordinates = !shared_ && size_ > 1;
   samples.ids.assign(ids.begin(), ids.end());
@@ -343,15 +351,16 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
   };
   const std::int64_t points = ragged ? 1 : d.points();
   samples.coordinates.reserve(static_cast<std::size_t>(points * d.dims() * (shared_ ? 1 : samples.count)));
-  samples.input.reserve(static_cast<std::size_t>(points * d.input_channels() * samples.count));
+  samples.input.reserve(static_cast<std::size_t>(points * inputs * samples.count));
   if (has_output_)
     samples.output.reserve(static_cast<std::size_t>(points * samples.frames * d.output_channels() * samples.count));
   if (shared_) append("coords", samples.coordinates, points * d.dims(), 0, 0);
   for (const std::int64_t id : ids) {
     if (!shared_) append("coords", samples.coordinates, points * d.dims(), id, id);
-    append("input", samples.input, points * d.input_channels(), id, id);
+    append("input", samples.input, points * inputs, id, id);
     if (has_output_) append("output", samples.output, points * samples.frames * d.output_channels(), id, id);
   }
+  if (moved_frames_ > 0) move_initial_frames(samples);
   return samples;
 }
 

@@ -91,15 +91,20 @@ struct Samples {
 // True for an HDF5 file that says it is a dataset of ours; false for any other file.
 bool is_dataset_file(const std::filesystem::path& path);
 
+// Where a reader shows the frames that a dataset keeps before its output (SetDescription::initial_time): among the
+// input fields, or, for models that step in time, as the first frames of the output.
+enum class InitialFrames { input, output };
+
 class DatasetReader {
  public:
-  explicit DatasetReader(const std::filesystem::path& path);
+  explicit DatasetReader(const std::filesystem::path& path, InitialFrames initial = InitialFrames::input);
   ~DatasetReader();
   DatasetReader(DatasetReader&&) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
   const SetDescription& description() const { return description_; }
   std::int64_t size() const { return size_; }
+  std::int64_t initial_frames() const { return moved_frames_; }  // that are shown as the first of the output
   bool shared_coordinates() const { return shared_; }
   bool has_output() const { return has_output_; }
   // Points of each sample where clouds differ in size, else empty.
@@ -126,6 +131,8 @@ class DatasetReader {
   Samples read_samples(std::span<const std::int64_t> ids) const;
   void check_arrays();
   void check_cells();
+  void show_initial_as_output();
+  void move_initial_frames(Samples& samples) const;
   static std::mutex& reading_mutex();
 
   std::filesystem::path path_;
@@ -134,6 +141,7 @@ class DatasetReader {
   SetDescription description_;
   std::int64_t size_ = 0;
   bool shared_ = false, has_output_ = false;
+  std::int64_t moved_frames_ = 0;  // of the last input channels, shown as the first of the output
   std::vector<std::int64_t> counts_, offsets_;
   std::optional<CellKind> cell_kind_;
   std::vector<std::int64_t> cell_offsets_;

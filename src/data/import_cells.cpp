@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "data/import_field.h"
 
 namespace lano {
 namespace {
@@ -17,23 +18,22 @@ Shape without(Shape shape, std::size_t axis) {
 
 }  // namespace
 
-ImportCells::ImportCells(NamedArray named, const ArrayImport& options, const ImportField& output, std::int64_t dims)
+ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& asked, const For& whom)
     : named_(std::move(named)) {
   Shape one = shape_of(0);
   if (!named_.list.empty() || named_.by_sample || one.size() == 3) {
-    samples_ = named_.list.empty() ? sample_axis(named_, options.samples) : 0;
+    samples_ = named_.list.empty() ? sample_axis(named_, axis) : 0;
     if (named_.list.empty() && !one.empty()) one = without(one, *samples_);
   }
   std::optional<CellKind> kind;
-  if (!options.cell_kind.empty()) {
-    kind = parse_cell_kind(options.cell_kind);
+  if (!asked.empty()) {
+    kind = parse_cell_kind(asked);
     if (!kind)
-      fail_usage("importing cells", "--cell-kind line, triangle, quadrilateral, tetrahedron or hexahedron",
-                 options.cell_kind);
+      fail_usage("reading cells", "--cell-kind line, triangle, quadrilateral, tetrahedron or hexahedron", asked);
   } else if (one.size() == 2) {
     // Corners last, else first; lines only where they are asked for.
     for (const std::int64_t corners : {one[1], one[0]}) {
-      if (!kind && corners != cell_corners(CellKind::line)) kind = cell_kind_of(corners, dims);
+      if (!kind && corners != cell_corners(CellKind::line)) kind = cell_kind_of(corners, whom.dims);
     }
   }
   const std::int64_t corners = kind ? cell_corners(*kind) : 0;
@@ -42,13 +42,13 @@ ImportCells::ImportCells(NamedArray named, const ArrayImport& options, const Imp
          shape_text(shape_of(0)), "see --cells in 'lano import --help'");
   }
   kind_ = *kind;
-  const std::int64_t samples = !samples_             ? output.samples()
+  const std::int64_t samples = !samples_             ? whom.samples
                                : named_.list.empty() ? named_.array->shape()[*samples_]
                                                      : std::ssize(named_.list);
-  if (samples != output.samples())
-    fail(named_.doing(), fmt::format("cells for {} samples, or one array for all", output.samples()),
+  if (samples != whom.samples)
+    fail(named_.doing(), fmt::format("cells for {} samples, or one array for all", whom.samples),
          std::to_string(samples));
-  if (!samples_ && output.ragged())
+  if (!samples_ && whom.ragged)
     fail(named_.doing(), "one array of cells per sample, where clouds differ in size", "one for all");
 }
 

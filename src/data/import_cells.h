@@ -1,18 +1,24 @@
-// The cells of an imported mesh: triangles, quadrilaterals, tetrahedra, for all samples or each. Private to src/data.
+// The cells of a mesh given as an array: triangles, quadrilaterals, tetrahedra, for all samples or each. For imports
+// and for `lano predict --cells`.
 #pragma once
 
 #include <vector>
 
 #include "core/cell_kind.h"
 #include "data/array_import.h"
-#include "data/import_field.h"
+#include "data/import_words.h"
 
 namespace lano {
 
 class ImportCells {
  public:
-  // [cells, corners] or [corners, cells], or one such array for each sample.
-  ImportCells(NamedArray named, const ArrayImport& options, const ImportField& output, std::int64_t dims);
+  // The samples the cells are for.
+  struct For {
+    std::int64_t samples = 1, dims = 0;
+    bool ragged = false;  // clouds of different sizes
+  };
+  // [cells, corners] or [corners, cells], or one such array for each sample. `kind` empty: told from the corners.
+  ImportCells(NamedArray named, SampleAxis samples, const std::string& kind, const For& whom);
 
   CellKind kind() const { return kind_; }
   bool shared() const { return !samples_; }

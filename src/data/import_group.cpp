@@ -71,7 +71,9 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
   }
   if (!words.coords.empty()) group.coords.emplace(open_all(words.coords), options, *group.output, "the output's");
   if (!words.cells.empty())
-    group.cells.emplace(open(words.cells), options, *group.output, group.coords ? group.coords->dims() : 2);
+    group.cells.emplace(
+        open(words.cells), options.samples, options.cell_kind,
+        ImportCells::For{group.output->samples(), group.coords ? group.coords->dims() : 2, group.output->ragged()});
   return group;
 }
 

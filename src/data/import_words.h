@@ -1,4 +1,4 @@
-// The words with which a user names arrays in `lano import`, and the arrays they stand for. Private to src/data.
+// The words with which a user names arrays in `lano import` and `lano predict`, and the arrays they stand for.
 #pragma once
 
 #include <filesystem>

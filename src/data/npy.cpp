@@ -291,16 +291,4 @@ NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key)
   fail_no_array(doing, key, keys);
 }
 
-void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {
-  std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
-                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // The header ends with a newline, and the data starts at a multiple of 64 bytes.
-  dict.append(63 - (10 + dict.size()) % 64, ' ').push_back('\n');
-  std::string bytes(kMagic);
-  bytes.append({'\x01', '\x00', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)});
-  bytes += dict;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  write_file_atomically(path, bytes);
-}
-
 }  // namespace lano

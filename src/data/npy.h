@@ -37,4 +37,15 @@ std::vector<std::string> numpy_keys(const std::filesystem::path& path);
 // Writes float32, version 1.0, C order, atomically.
 void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values);
 
+// One array of a .npz file to be written: float32, or float64 where `doubles` are given.
+struct NpzArray {
+  std::string name;
+  Shape shape;
+  std::span<const float> values;
+  std::span<const double> doubles{};
+};
+
+// Writes them stored, not deflated, atomically; the same arrays give the same bytes.
+void write_npz(const std::filesystem::path& path, const std::vector<NpzArray>& arrays);
+
 }  // namespace lano

@@ -82,7 +82,7 @@ Judged judge(Predictor& predictor, const SetDescription& set, const Samples& sam
   const auto start = std::chrono::steady_clock::now();
   judged.prediction = predictor.predict(set, samples, steps);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  judged.evaluation = evaluate(judged.prediction, set, samples, predictor.task() == Task::autoregressive ? 1 : 0);
+  judged.evaluation = evaluate(judged.prediction, set, samples, predictor.given_frames(set));
   judged.evaluation.seconds = seconds;
   return judged;
 }

@@ -1,5 +1,7 @@
 #include "evaluate/predictor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -29,10 +31,14 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
     fail("predicting", "a dataset whose output holds the first state", "no output",
          "an autoregressive model steps from it");
   }
-  const std::int64_t channels = set.output_channels();
+  const std::int64_t channels = set.output_channels(), given = given_frames(set), window = state_frames();
+  if (rolls && samples.frames < given) {
+    fail("predicting", fmt::format("{} frames to step from", given), std::to_string(samples.frames),
+         "give the states before the first prediction");
+  }
   Prediction prediction;
   if (task() == Task::time_conditional) prediction.frames = samples.frames;
-  if (rolls) prediction.frames = 1 + (steps > 0 ? steps : samples.frames - 1);
+  if (rolls) prediction.frames = given + (steps > 0 ? steps : samples.frames - given);
   prediction.values.resize(static_cast<std::size_t>(samples.first_point(samples.count) * prediction.frames * channels));
   // Frames `first` to the last of sample i.
   const auto room = [&](std::int64_t i, std::int64_t first, std::int64_t count) {
@@ -51,13 +57,14 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
     const auto query = [&](std::int64_t i) -> Operator::Query& { return queries[static_cast<std::size_t>(i - first)]; };
     if (rolls) {
       for (std::int64_t i = first; i < last; ++i) {
-        const std::span<float> given = room(i, 0, 1);
-        const auto start = samples.output_of(i, channels).first(given.size());
-        std::copy(start.begin(), start.end(), given.begin());
-        query(i).call.state = given;
-        query(i).output = room(i, 1, prediction.frames - 1);
+        const std::span<float> known = room(i, 0, given);
+        const auto start = samples.output_of(i, channels).first(known.size());
+        std::copy(start.begin(), start.end(), known.begin());
+        query(i).call.state = room(i, given - window, window);
+        query(i).output = room(i, given, prediction.frames - given);
       }
-      roll_out_queries(queries, prediction.frames - 1, [this](std::span<const Operator::Query> now) { apply(now); });
+      roll_out_queries(queries, prediction.frames - given, window,
+                       [this](std::span<const Operator::Query> now) { apply(now); });
       continue;
     }
     for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {

@@ -29,11 +29,14 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  // Time-conditional models give every frame of the dataset; autoregressive ones start from the samples' first frame,
-  // which is kept as frame 0, and step freely `steps` times (0: as many as the dataset has frames).
+  // Time-conditional models give every frame of the dataset; autoregressive ones start behind the samples' first
+  // frames, given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
   Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0);
 
   virtual Task task() const = 0;
+  virtual std::int64_t state_frames() const = 0;  // autoregressive models: frames of their state; else 0
+  // Frames of a dataset's output that this model is given and not judged by.
+  std::int64_t given_frames(const SetDescription& set) const { return lano::given_frames(task(), state_frames(), set); }
   // Another number of agents than in training; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents) = 0;
 
@@ -46,6 +49,7 @@ class OperatorPredictor : public Predictor {
  public:
   explicit OperatorPredictor(Operator op) : op_(std::move(op)) {}
   Task task() const override { return op_.task(); }
+  std::int64_t state_frames() const override { return op_.state_frames(); }
   std::int64_t use_agents(std::int64_t agents) override { return op_.use_agents(agents); }
 
  protected:

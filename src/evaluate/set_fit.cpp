@@ -6,6 +6,10 @@
 
 namespace lano {
 
+DatasetReader open_dataset(const std::filesystem::path& path, Task task) {
+  return DatasetReader(path, task == Task::autoregressive ? InitialFrames::output : InitialFrames::input);
+}
+
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing) {
   const auto text = [](const SetDescription& d) {
     return fmt::format("{} {} with {} coordinates, {} input and {} output channels",

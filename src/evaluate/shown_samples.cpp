@@ -23,16 +23,35 @@ ShownSamples show(const SetDescription& set, const Samples& samples, const Judge
                   const std::vector<std::size_t>& rows) {
   ShownSamples shown;
   shown.set = set;
-  const std::int64_t channels = set.output_channels(), last = std::min(samples.frames, judged.prediction.frames) - 1;
+  shown.times = set.time;
+  const std::int64_t channels = set.output_channels();
+  const std::vector<std::int64_t> frames =
+      frames_to_show(std::min(samples.frames, judged.prediction.frames), set.points());
+  if (!set.time.empty()) {
+    shown.set.time.clear();
+    for (const std::int64_t frame : frames) shown.set.time.push_back(set.time[static_cast<std::size_t>(frame)]);
+    // Of those shown: the numbers of the whole set would point behind them.
+    const auto given =
+        std::count_if(frames.begin(), frames.end(), [&](auto frame) { return frame < set.given_frames; });
+    shown.set.given_frames = std::max<std::int64_t>(1, given);
+  }
   for (std::size_t place = 0; place < rows.size(); ++place) {
     const auto row = static_cast<std::int64_t>(rows[place]);
-    const auto frame = static_cast<std::size_t>(samples.points_of(row) * channels),
-               from = static_cast<std::size_t>(last) * frame;
-    shown.samples.push_back(
-        {label_of(place, rows.size()), samples.ids[rows[place]], judged.evaluation.relative_l2.per_sample[rows[place]],
-         copy(samples.coordinates_of(row, set.dims())), copy(samples.input_of(row, set.input_channels())),
-         copy(samples.output_of(row, channels).subspan(from, frame)),
-         copy(judged.prediction.of(samples, row, channels).subspan(from, frame))});
+    const auto size = static_cast<std::size_t>(samples.points_of(row) * channels);
+    ShownSample sample;
+    sample.label = label_of(place, rows.size());
+    sample.id = samples.ids[rows[place]];
+    sample.relative_l2 = judged.evaluation.relative_l2.per_sample[rows[place]];
+    sample.coordinates = copy(samples.coordinates_of(row, set.dims()));
+    sample.input = copy(samples.input_of(row, set.input_channels()));
+    const auto truth = samples.output_of(row, channels), prediction = judged.prediction.of(samples, row, channels);
+    for (const std::int64_t frame : frames) {
+      const auto now = truth.subspan(static_cast<std::size_t>(frame) * size, size),
+                 told = prediction.subspan(static_cast<std::size_t>(frame) * size, size);
+      sample.truth.insert(sample.truth.end(), now.begin(), now.end());
+      sample.prediction.insert(sample.prediction.end(), told.begin(), told.end());
+    }
+    shown.samples.push_back(std::move(sample));
   }
   // One cloud among others of different sizes has its own number of points.
   if (set.geometry == Geometry::points && shown.samples.size() == 1)
@@ -41,6 +60,33 @@ ShownSamples show(const SetDescription& set, const Samples& samples, const Judge
 }
 
 }  // namespace
+
+std::vector<std::int64_t> frames_to_show(std::int64_t frames, std::int64_t points) {
+  constexpr std::int64_t kNumbers = 100000, kFrames = 20;
+  const std::int64_t count = frames * points <= kNumbers ? frames : std::min(frames, kFrames);
+  std::vector<std::int64_t> shown;
+  for (std::int64_t i = 0; i < count; ++i)
+    shown.push_back(count == 1 ? frames - 1 : (i * (frames - 1) + (count - 1) / 2) / (count - 1));
+  return shown;
+}
+
+ShownSamples at_last_frame(ShownSamples shown) {
+  const std::size_t frames = std::max<std::size_t>(1, shown.set.time.size());
+  for (ShownSample& sample : shown.samples) {
+    for (std::vector<float>* values : {&sample.truth, &sample.prediction})
+      values->erase(values->begin(), values->end() - static_cast<std::ptrdiff_t>(values->size() / frames));
+  }
+  shown.set.time.clear();
+  shown.set.given_frames = 1;
+  return shown;
+}
+
+void add_cells(ShownSamples& shown, const DatasetReader& reader) {
+  shown.cell_kind = reader.cell_kind();
+  for (ShownSample& sample : shown.samples) {
+    if (shown.cell_kind) sample.cells = reader.read_cells(sample.id);
+  }
+}
 
 std::vector<std::size_t> rows_to_show(const Evaluation& e) {
   const std::vector<double>& errors = e.relative_l2.per_sample;
@@ -70,7 +116,9 @@ ShownSamples shown_samples(Predictor& predictor, const DatasetReader& reader, co
   const Samples samples = reader.read(ids);
   std::vector<std::size_t> rows(ids.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  return show(reader.description(), samples, judge(predictor, reader.description(), samples), rows);
+  ShownSamples shown = show(reader.description(), samples, judge(predictor, reader.description(), samples), rows);
+  add_cells(shown, reader);
+  return shown;
 }
 
 void write_shown(const std::filesystem::path& path, const ShownSamples& shown) {
@@ -79,18 +127,22 @@ void write_shown(const std::filesystem::path& path, const ShownSamples& shown) {
   both.kept.clear();  // the solver's further fields are not predicted
   for (const FieldInfo& field : shown.set.output) both.output.push_back({field.name + " (predicted)", field.unit});
   json about{{"program", "lano train"}, {"picked", json::array()}};
-  both.time.clear();
-  std::vector<std::int64_t> counts;
+  constexpr std::size_t kMostTimes = 2000;  // an attribute holds 64 KB; beyond them frames are counted
+  if (!shown.times.empty() && shown.times.size() <= kMostTimes) about["times"] = shown.times;
+  std::vector<std::int64_t> counts, cell_counts;
   bool alike = true;
   for (const ShownSample& sample : shown.samples) {
     about["picked"].push_back({{"id", sample.id}, {"relative_l2", sample.relative_l2}});
     counts.push_back(static_cast<std::int64_t>(sample.coordinates.size() / dims));
     alike = alike && counts.back() == both.points();
+    if (shown.cell_kind)
+      cell_counts.push_back(static_cast<std::int64_t>(sample.cells.size()) / cell_corners(*shown.cell_kind));
   }
   both.generator = about.dump();
   const std::vector<Split> splits(shown.samples.size(), Split::test);
   const auto writer = alike ? std::make_unique<DatasetWriter>(path, both, splits, std::span<const float>())
                             : std::make_unique<DatasetWriter>(path, both, splits, counts);
+  if (shown.cell_kind) writer->make_cells(*shown.cell_kind, cell_counts);
   const auto du = static_cast<std::ptrdiff_t>(shown.set.output_channels());
   for (std::size_t i = 0; i < shown.samples.size(); ++i) {
     const ShownSample& sample = shown.samples[i];
@@ -100,6 +152,7 @@ void write_shown(const std::filesystem::path& path, const ShownSamples& shown) {
       output.insert(output.end(), p, p + du);
     }
     writer->write(static_cast<std::int64_t>(i), sample.coordinates, sample.input, output);
+    if (shown.cell_kind) writer->write_cells(static_cast<std::int64_t>(i), sample.cells);
   }
   writer->commit();
 }
@@ -126,6 +179,14 @@ ShownSamples read_shown(const std::filesystem::path& path) {
            "the file is not one of lano train's");
     }
   };
+  if (made_by.is_object() && made_by.contains("times")) {
+    try {
+      shown.times = made_by["times"].get<std::vector<double>>();
+    } catch (const json::exception& error) {
+      fail(doing, "the times of the set", json_reason(error), "the file is not one of lano train's");
+    }
+  }
+  shown.cell_kind = reader.cell_kind();
   for (std::int64_t s = 0; s < samples.count; ++s) {
     ShownSample sample;
     sample.label = label_of(static_cast<std::size_t>(s), static_cast<std::size_t>(samples.count));
@@ -141,6 +202,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
       sample.truth.insert(sample.truth.end(), point.begin(), point.begin() + static_cast<std::ptrdiff_t>(du));
       sample.prediction.insert(sample.prediction.end(), point.begin() + static_cast<std::ptrdiff_t>(du), point.end());
     }
+    if (shown.cell_kind) sample.cells = reader.read_cells(s);
     shown.samples.push_back(std::move(sample));
   }
   return shown;

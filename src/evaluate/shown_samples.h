@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,29 @@ struct ShownSample {
   std::string label{};  // "best", "median", "worst"
   std::int64_t id = 0;
   double relative_l2 = 0;
-  std::vector<float> coordinates{};  // [N, dx]
-  std::vector<float> input{};        // [N, da]
-  std::vector<float> truth{};        // [N, du], of time-dependent sets the last frame judged
-  std::vector<float> prediction{};   // [N, du]
+  std::vector<float> coordinates{};   // [N, dx]
+  std::vector<float> input{};         // [N, da]
+  std::vector<float> truth{};         // [N, du], or [F, N, du] at the F times of the set that are shown
+  std::vector<float> prediction{};    // likewise
+  std::vector<std::int64_t> cells{};  // [cells, corners] of the kind below; empty where the set has none
 };
 
 struct ShownSamples {
-  SetDescription set{};  // of the fields
+  SetDescription set{};  // of the fields; its time holds the frames that are shown
   std::vector<ShownSample> samples{};
+  std::optional<CellKind> cell_kind{};
+  std::vector<double>
+      times{};  // all times of the set, empty where it has none, or in a file too many or an older version
 };
+
+// Which of so many frames are shown: all where they are few numbers, else some at even distances with first and last.
+std::vector<std::int64_t> frames_to_show(std::int64_t frames, std::int64_t points);
+
+// With the last frame alone, as of a steady set.
+ShownSamples at_last_frame(ShownSamples shown);
+
+// The cells of the samples, where the file has any.
+void add_cells(ShownSamples& shown, const DatasetReader& reader);
 
 // Best, median and worst, each once: rows of the evaluation, in rising order of error.
 std::vector<std::size_t> rows_to_show(const Evaluation& evaluation);
@@ -31,7 +45,8 @@ std::vector<std::size_t> rows_to_show(const Evaluation& evaluation);
 // Those samples of some that were judged together.
 ShownSamples shown_samples(const SetDescription& set, const Samples& samples, const Judged& judged);
 
-// Those of samples that were judged in pieces: read and predicted again. `ids` instead of rows_to_show's where given.
+// Those of samples that were judged in pieces, with their cells: read and predicted again. `ids` instead of
+// rows_to_show's where given.
 ShownSamples shown_samples(Predictor& predictor, const DatasetReader& reader, const std::vector<std::int64_t>& ids);
 std::vector<std::int64_t> ids_to_show(const Evaluation& evaluation);
 

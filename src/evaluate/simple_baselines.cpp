@@ -35,10 +35,22 @@ Eigen::Map<const Eigen::RowVectorXf> row_of(std::span<const float> values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
+// a b^T in double, a few columns at a time: in float the smallest shares below would be lost in rounding, and the
+// choice would depend on the number of threads.
+Eigen::MatrixXd products(const Rows& a, const Rows& b) {
+  constexpr Eigen::Index kColumns = 2048;
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(a.rows(), b.rows());
+  for (Eigen::Index first = 0; first < a.cols(); first += kColumns) {
+    const Eigen::Index count = std::min(kColumns, a.cols() - first);
+    sums += a.middleCols(first, count).cast<double>() * b.middleCols(first, count).cast<double>().transpose();
+  }
+  return sums;
+}
+
 }  // namespace
 
 struct SimpleBaselines::Parts {
-  bool steps = false;                     // the first frame is known
+  std::int64_t given = 0;                 // frames that are known
   std::int64_t frames = 1, channels = 1;  // of the output; frames that are judged
   std::int64_t count = 0;                 // samples used
   std::vector<double> mean_value;         // of each output channel: clouds of different sizes
@@ -54,26 +66,22 @@ struct SimpleBaselines::Parts {
       const auto x = samples.coordinates_of(i, set.dims());
       all.insert(all.end(), x.begin(), x.end());
     }
-    if (steps) {
-      const auto first = samples.output_of(i, channels).first(frame_size(samples, i));
-      all.insert(all.end(), first.begin(), first.end());
-    }
+    const auto known = samples.output_of(i, channels).first(known_size(samples, i));
+    all.insert(all.end(), known.begin(), known.end());
     return all;
   }
-  std::size_t frame_size(const Samples& samples, std::int64_t i) const {
-    return static_cast<std::size_t>(samples.points_of(i) * channels);
+  std::size_t known_size(const Samples& samples, std::int64_t i) const {
+    return static_cast<std::size_t>(given * samples.points_of(i) * channels);
   }
   // The frames that are judged.
   std::span<const float> output_of(const Samples& samples, std::int64_t i) const {
-    const auto all = samples.output_of(i, channels);
-    return steps ? all.subspan(frame_size(samples, i)) : all;
+    return samples.output_of(i, channels).subspan(known_size(samples, i));
   }
   void fit_ridge();
 };
 
 void SimpleBaselines::Parts::fit_ridge() {
-  const Eigen::MatrixXd k = (features * features.transpose()).cast<double>(),
-                        g = (outputs * outputs.transpose()).cast<double>();
+  const Eigen::MatrixXd k = products(features, features), g = products(outputs, outputs);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(k);
   const Eigen::VectorXd e = solver.eigenvalues().cwiseMax(0.0);
   const Eigen::MatrixXd& u = solver.eigenvectors();
@@ -108,14 +116,14 @@ std::string baselines_text(const std::vector<BaselineError>& baselines) {
 SimpleBaselines::~SimpleBaselines() = default;
 std::int64_t SimpleBaselines::samples() const { return parts_->count; }
 
-SimpleBaselines::SimpleBaselines(const DatasetReader& reader, Task task, std::int64_t bytes)
+SimpleBaselines::SimpleBaselines(const DatasetReader& reader, std::int64_t given_frames, std::int64_t bytes)
     : parts_(std::make_unique<Parts>()) {
   Parts& p = *parts_;
   const SetDescription& set = reader.description();
   const std::vector<std::int64_t> train = reader.indices(Split::train);
   if (!reader.has_output() || train.empty())
     fail("computing simple baselines", "training samples with output", "none", "import with --train");
-  p.steps = task == Task::autoregressive;
+  p.given = given_frames;
   p.channels = set.output_channels();
   const auto all = static_cast<std::int64_t>(train.size());
   const std::int64_t each = std::max<std::int64_t>(1, sample_bytes(reader, train) / all);
@@ -147,12 +155,13 @@ SimpleBaselines::SimpleBaselines(const DatasetReader& reader, Task task, std::in
   if (p.features.cols() == 0) return;
   p.feature_mean = p.features.colwise().mean();
   p.features.rowwise() -= p.feature_mean;
-  // One scale per block of columns that is one field: input, coordinates, first frame. Within a field, size matters.
+  // One scale per block of columns that is one field: input, coordinates, known frames. Within a field, size matters.
   const auto points = static_cast<Eigen::Index>(set.points());
   Eigen::Index first = 0;
   p.feature_scale = Eigen::VectorXf::Ones(p.features.cols());
-  for (const std::int64_t channels :
-       {set.input_channels(), reader.shared_coordinates() ? 0 : set.dims(), p.steps ? p.channels : std::int64_t{0}}) {
+  std::vector<std::int64_t> blocks{set.input_channels(), reader.shared_coordinates() ? 0 : set.dims()};
+  blocks.insert(blocks.end(), static_cast<std::size_t>(p.given), p.channels);
+  for (const std::int64_t channels : blocks) {
     for (std::int64_t c = 0; c < channels; ++c) {
       double squares = 0;
       for (Eigen::Index n = 0; n < points; ++n) squares += p.features.col(first + n * channels + c).squaredNorm();
@@ -183,11 +192,11 @@ std::vector<BaselineError> SimpleBaselines::judge(const DatasetReader& reader,
       return answers.back().second;
     };
     answers.reserve(4);
-    // write(i, room): the judged frames of sample i; a first frame that is known is none of them.
+    // write(i, room): the judged frames of sample i; frames that are known are none of them.
     const auto fill = [&](Prediction& to, const auto& write) {
       std::size_t at = 0;
       for (std::int64_t i = 0; i < piece.count; ++i) {
-        const std::size_t size = piece.output_of(i, p.channels).size(), skip = p.steps ? p.frame_size(piece, i) : 0;
+        const std::size_t size = piece.output_of(i, p.channels).size(), skip = p.known_size(piece, i);
         write(i, std::span(to.values).subspan(at + skip, size - skip));
         at += size;
       }
@@ -216,23 +225,24 @@ std::vector<BaselineError> SimpleBaselines::judge(const DatasetReader& reader,
           put(p.outputs.row(nearest) + p.output_mean, room);
         });
         if (p.weights.size() > 0) {
-          const Rows mix = ((asked * p.features.transpose()).cast<double>() * p.weights).cast<float>();
+          const Rows mix = (products(asked, p.features) * p.weights).cast<float>();
           const Rows found = mix * p.outputs;
           fill(answer("ridge"),
                [&](std::int64_t i, std::span<float> room) { put(found.row(i) + p.output_mean, room); });
         }
       }
     }
-    if (p.steps) {
+    if (p.given > 0) {
       fill(answer("persistence"), [&](std::int64_t i, std::span<float> room) {
-        const auto first = piece.output_of(i, p.channels).first(p.frame_size(piece, i));
-        for (std::size_t v = 0; v < room.size(); ++v) room[v] = first[v % first.size()];
+        const std::size_t known = p.known_size(piece, i), frame = known / static_cast<std::size_t>(p.given);
+        const auto last = piece.output_of(i, p.channels).subspan(known - frame, frame);
+        for (std::size_t v = 0; v < room.size(); ++v) room[v] = last[v % frame];
       });
     }
     sums.resize(answers.size(), 0);
     errors.resize(answers.size());
     for (std::size_t a = 0; a < answers.size(); ++a) {
-      const Evaluation one = evaluate(answers[a].second, set, piece, p.steps ? 1 : 0);
+      const Evaluation one = evaluate(answers[a].second, set, piece, p.given);
       errors[a].name = answers[a].first;
       sums[a] += one.relative_l2.summary.mean * static_cast<double>(piece.count);
     }

@@ -31,8 +31,9 @@ class SimpleBaselines {
   // Training samples beyond a thousand, or beyond `bytes` of memory, are left out evenly.
   static constexpr std::int64_t kMostSamples = 1000, kMostBytes = std::int64_t{512} << 20;
 
-  // task: whether the first frame is known (autoregressive). The reader must have outputs and a training split.
-  SimpleBaselines(const DatasetReader& reader, Task task, std::int64_t bytes = kMostBytes);
+  // given_frames: of the output that are known and not judged (autoregressive models), else 0. The reader must have
+  // outputs and a training split.
+  SimpleBaselines(const DatasetReader& reader, std::int64_t given_frames, std::int64_t bytes = kMostBytes);
   ~SimpleBaselines();
 
   std::int64_t samples() const;  // that were used

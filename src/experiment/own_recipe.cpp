@@ -7,14 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/duration.h"
 #include "core/error.h"
 #include "data/dataset.h"
+#include "evaluate/set_fit.h"
 #include "experiment/pair_run.h"
 #include "model_spec/lano_sizes.h"
 #include "train/recipe_check.h"
 #include "train/split_survey.h"
+#include "train/start_model.h"
 
 namespace lano {
 namespace {
@@ -25,8 +28,10 @@ constexpr std::int64_t kPointsPerStep =
 constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
 constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
 constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
-constexpr double kStateNoise = 0.03;          // of models that step in time, relative to the state
+constexpr double kStateNoise = 0.1;           // of models that step in time, relative to what changes in a step
+constexpr double kMostStateNoise = 0.03;      // relative to the state
 constexpr double kSmallDifference = 0.2;      // samples that differ by less from their mean field hide in it
+constexpr double kFineTuningRate = 0.25;      // of the rate a new model learns at
 constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
 
 // Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
@@ -35,6 +40,9 @@ double needed_visits(const Size& size) {
   const double parameters = static_cast<double>(8 * size.layers * size.width * size.width);
   return 5000 * std::sqrt(parameters / (8.0 * 6 * 32 * 32));
 }
+
+// The spectral norm of Muon's steps grows with the root of the width at one rate.
+double rate_of(std::int64_t width) { return 8e-3 * std::sqrt(32.0 / static_cast<double>(width)); }
 
 std::int64_t frames_of(const DataFacts& facts) {
   return facts.set.time.empty() ? 1 : static_cast<std::int64_t>(facts.set.time.size());
@@ -50,10 +58,24 @@ std::int64_t agents_for(const DataFacts& facts, std::int64_t wanted) {
 Task task_for(const DataFacts& facts) {
   if (facts.set.time.empty()) return Task::steady;
   // Inputs that are no state drive the whole history: it is learned as a function of time. A history without inputs is
-  // its own cause: it is stepped.
-  return facts.set.input_channels() > 0 && facts.set.input_channels() != facts.set.output_channels()
+  // its own cause: it is stepped, and so is one whose first frames are given.
+  return !facts.initial && facts.set.input_channels() > 0 && facts.set.input_channels() != facts.set.output_channels()
              ? Task::time_conditional
              : Task::autoregressive;
+}
+
+// What the user says of model.task, if anything: other keys of the recipe follow from it.
+std::optional<Task> said_task(const std::vector<std::string>& overrides) {
+  TrainConfig config;
+  Schema schema;
+  bind_train_config(schema, config);
+  bool said = false;
+  for (const std::string& assignment : overrides) {
+    if (!assignment.starts_with("model.task=")) continue;
+    schema.override_with(assignment);
+    said = true;
+  }
+  return said ? std::optional(config.lano.task) : std::nullopt;
 }
 
 std::string geometry_text(const DataFacts& facts) {
@@ -64,10 +86,12 @@ std::string geometry_text(const DataFacts& facts) {
 
 }  // namespace
 
-DataFacts data_facts(const std::string& file) {
-  const DatasetReader reader(file);
+DataFacts data_facts(const std::string& file, std::optional<Task> task) {
+  // Where first frames are given and nobody says otherwise, the history is stepped.
+  const DatasetReader reader = open_dataset(file, task.value_or(Task::autoregressive));
   DataFacts facts;
   facts.set = reader.description();
+  facts.initial = reader.initial_frames() > 0;
   std::vector<std::int64_t> train = reader.indices(Split::train);
   facts.training = static_cast<std::int64_t>(train.size());
   facts.validation = static_cast<std::int64_t>(reader.indices(Split::validation).size());
@@ -80,9 +104,12 @@ DataFacts data_facts(const std::string& file) {
   const Samples samples = reader.read(some);
   facts.uniform = facts.set.geometry == Geometry::grid && samples.on_one_mesh() &&
                   uniform_grid_spacing(facts.set.shape, samples.coordinates, nullptr);
-  NormaliserFit fit(facts.set, {.output = true});
+  const bool timed = facts.set.time.size() > 1;
+  NormaliserFit fit(facts.set, {.output = true, .increments = timed});
   fit.add(samples, true);
-  facts.output_scale = fit.result().output.scale();
+  const Normaliser fitted = fit.result();
+  facts.output_scale = fitted.output.scale();
+  if (timed) facts.change = *std::max_element(fitted.increment.begin(), fitted.increment.end());
   if (facts.set.geometry == Geometry::mesh) {
     NormaliserFit differences(facts.set, {.mean_output = true});
     differences.add(samples, true);
@@ -99,7 +126,7 @@ const std::vector<Size>& own_sizes() {
   return sizes;
 }
 
-TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
+TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::optional<Task> task) {
   TrainConfig config;
   LanoConfig& model = config.lano;
   model.layers = size.layers;
@@ -110,9 +137,9 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   model.stencil = Stencil::neighbours;  // of clouds
   model.ffn_stencil = !cloud;
   model.first_weights = FirstWeights::scaled;
-  model.task = task_for(facts);
+  model.task = task.value_or(task_for(facts));
   const std::int64_t starts =
-      std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? 1 : 0));
+      std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? facts.set.given_frames : 0));
   const std::int64_t items = facts.training * starts;
   config.batch = std::clamp<std::int64_t>((kPointsPerStep + facts.set.points() / 2) / facts.set.points(), 1, 32);
   config.batch = std::min(config.batch, std::max<std::int64_t>(1, items / kStepsOfAnEpoch));
@@ -124,14 +151,13 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size) {
   if (facts.difference < kSmallDifference && model.task != Task::autoregressive) config.output = Scaling::field;
   if (model.task == Task::autoregressive) {
     config.increments = true;
-    config.noise = kStateNoise;
+    config.noise = std::min(kMostStateNoise, kStateNoise * facts.change);
   }
   config.optimiser.kind = OptimiserKind::muon;
   config.optimiser.weight_decay = 1e-5;
   config.schedule.kind = ScheduleKind::one_cycle;
   config.schedule.pct_start = 0.1;
-  // The spectral norm of Muon's steps grows with the root of the width at one rate.
-  config.schedule.learning_rate = 8e-3 * std::sqrt(32.0 / static_cast<double>(size.width));
+  config.schedule.learning_rate = rate_of(size.width);
   const auto [least, most] = std::minmax_element(facts.output_scale.begin(), facts.output_scale.end());
   if (*most > kUnequalChannels * *least) {
     for (const double scale : facts.output_scale) config.loss.channel_weights.push_back(1 / (scale * scale));
@@ -148,12 +174,21 @@ double step_operations(const DataFacts& facts, const TrainConfig& config) {
 }
 
 OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
-                     const std::filesystem::path& scratch) {
+                     const std::filesystem::path& scratch, const std::string& from) {
   check_data_file(file);
-  const DataFacts facts = data_facts(file);
+  const std::optional<ModelFile> start = from.empty() ? std::nullopt : std::optional(read_model_file(from));
+  const std::optional<Task> task = start ? with_start({}, *start).lano.task : said_task(overrides);
+  const DataFacts facts = data_facts(file, task);
+  if (start) check_fits(start->set, facts.set, fmt::format("starting from '{}'", from));
+  if (task) check_task_fits(*task, facts.set);
   const auto made = [&](const Size& size) {
-    TrainConfig config = recipe_of_size(facts, size);
+    TrainConfig config = recipe_of_size(facts, size, task);
     config.data = file;
+    if (start) {
+      config = with_start(config, *start);
+      config.from = from;
+      config.schedule.learning_rate = kFineTuningRate * rate_of(config.lano.width);
+    }
     Schema schema;
     bind_train_config(schema, config);
     for (const std::string& assignment : overrides) schema.override_with(assignment);
@@ -172,7 +207,12 @@ OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& ov
   std::size_t chosen = kMiddleSize;
   Pace pace;
   OwnRecipe own;
-  if (says("train.epochs")) {  // the user knows how long: nothing to time
+  if (start && !says("train.epochs")) {  // nothing to choose but how long
+    const TrainConfig config = made(sizes[chosen]);
+    pace = timed(config);
+    own.config = fit_to_budget(config, pace, seconds);
+    own.config.epochs = std::min(own.config.epochs, kMostEpochs);
+  } else if (says("train.epochs")) {  // the user knows how long: nothing to time
     own.config = made(sizes[chosen]);
   } else {
     // Small models leave the machine idler than large ones: the choice is timed again at the size it fell on.
@@ -182,7 +222,10 @@ OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& ov
       const double speed = step_operations(facts, config) * static_cast<double>(config.batch) / pace.step_seconds;
       std::size_t best = 0;
       for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const double visits = 0.9 * seconds * speed / step_operations(facts, made(sizes[i]));
+        const TrainConfig other = made(sizes[i]);
+        // Samples of a step beyond two count for little: what a size needs is steps.
+        const double visits = 0.9 * seconds * speed / step_operations(facts, other) *
+                              std::min(1.0, 2.0 / static_cast<double>(other.batch));
         if (visits >= needed_visits(sizes[i])) best = i;
       }
       if (best == chosen) break;
@@ -203,7 +246,8 @@ OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& ov
                   facts.set.input_channels(), facts.set.output_channels(), facts.set.output_channels() == 1 ? "" : "s"),
       fmt::format("model   LANO of {} blocks, width {}, {} agents{}{}", c.lano.layers, c.lano.width, c.lano.agents,
                   kind,
-                  pace.step_seconds > 0
+                  start ? ": " + start_text(c)
+                  : pace.step_seconds > 0
                       ? fmt::format(": the largest that sees its samples often enough in {}", duration_text(seconds))
                       : "")};
   if (pace.step_seconds > 0) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct DataFacts {
   SetDescription set;
   std::int64_t training = 0, validation = 0;  // samples
   bool deformed = false;                      // a mesh, or a grid, of each sample's own
+  bool initial = false;                       // first frames are given as states
   bool uniform = false;                       // a grid of equal steps, the same for all samples
   std::vector<double> output_scale;           // deviation of each output channel over the training split
+  double change = 0;  // datasets in time: root mean square change from frame to frame, relative to output_scale
   // Meshes: the least of the output channels' deviations from their mean field, relative to output_scale; else 1.
   double difference = 1;
 };
-DataFacts data_facts(const std::string& file);
+// task: what the user says of it, if anything.
+DataFacts data_facts(const std::string& file, std::optional<Task> task = std::nullopt);
 
 // Sizes from small to large; a larger one is worth it where every sample can be seen often enough.
 struct Size {
@@ -33,7 +37,7 @@ struct Size {
 const std::vector<Size>& own_sizes();
 
 // All switches but the epochs, for one size. Fails in a sentence where the dataset cannot be learned from.
-TrainConfig recipe_of_size(const DataFacts& facts, const Size& size);
+TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::optional<Task> task = {});
 
 // Operations of one step per sample, forward and backward: what a step costs, up to the machine's speed.
 double step_operations(const DataFacts& facts, const TrainConfig& config);
@@ -44,7 +48,8 @@ struct OwnRecipe {
 };
 
 // overrides: --set, laid over the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
+// from: a model file to begin with, whose model is taken as it is; empty: none.
 OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
-                     const std::filesystem::path& scratch);
+                     const std::filesystem::path& scratch, const std::string& from = "");
 
 }  // namespace lano

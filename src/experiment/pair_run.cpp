@@ -16,6 +16,7 @@
 #include "data/dataset.h"
 #include "data/sample_feed.h"
 #include "evaluate/loaded_model.h"
+#include "evaluate/set_fit.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
 #include "train/recipe_check.h"
@@ -37,7 +38,7 @@ double mean(const std::vector<double>& values) {
 
 // The model file as a user has it, by the code that judges every model.
 void judge_on_validation(const TrainConfig& config, const fs::path& run) {
-  const DatasetReader reader(config.data);
+  const DatasetReader reader = open_dataset(config.data, config.lano.task);
   const LoadedModel model = load_model(model_file(run));
   write_validation(run, judge_in_pieces(*model.predictor, reader, reader.indices(Split::validation), kPieceBytes));
 }
@@ -60,6 +61,15 @@ Pace pace_of(const StepTimes& times, double validation_steps) {
 }
 
 Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double seconds) {
+  if (config.points > 0 && config.points_share < 1) {  // two kinds of steps
+    TrainConfig coarse = config, fine = config;
+    coarse.points_share = 1;
+    fine.points = 0;
+    const Pace few = measure_pace(coarse, scratch, seconds / 2);
+    Pace mixed = measure_pace(fine, scratch, seconds / 2);
+    mixed.step_seconds = config.points_share * few.step_seconds + (1 - config.points_share) * mixed.step_seconds;
+    return mixed;
+  }
   TrainConfig warm = config;
   warm.epochs = 1000000;  // it is ended from within
   warm.epoch_samples = 0;
@@ -68,7 +78,7 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   warm.schedule.kind =
       ScheduleKind::constant;  // a whole course of the rate in a few steps would throw the weights about
   warm.schedule.learning_rate *= 1e-3;
-  const DatasetReader reader(config.data);
+  const DatasetReader reader = open_dataset(config.data, config.lano.task);
   const std::int64_t starts = training_starts(config, reader.description()),
                      samples_a_step = config.batch * config.accumulate;
   const std::int64_t items = static_cast<std::int64_t>(reader.indices(Split::train).size()) * starts;

@@ -125,10 +125,11 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
 }
 
 // One test sample as a run's model sees it.
-ShownSample judged_sample(const fs::path& run, const DatasetReader& reader, std::int64_t id, SetDescription& set) {
+ShownSample judged_sample(const fs::path& run, const DatasetReader& reader, std::int64_t id, SideBySide& side) {
   const LoadedModel model = load_model(model_file(run));
-  ShownSamples shown = shown_samples(*model.predictor, reader, {id});
-  set = std::move(shown.set);
+  ShownSamples shown = at_last_frame(shown_samples(*model.predictor, reader, {id}));
+  side.set = std::move(shown.set);
+  side.cell_kind = shown.cell_kind;
   return std::move(shown.samples.front());
 }
 
@@ -159,11 +160,11 @@ std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<
     const std::size_t other = runner_up(table, b);
     const fs::path data = plan.data / (benchmark + ".h5"), mine = run_of(benchmark, "lano");
     if (other == table.models.size() || mine.empty() || !fs::exists(data)) continue;
-    SideBySide side{benchmark, model_label("lano"), model_label(table.models[other]), {}, {}, {}};
+    SideBySide side{benchmark, model_label("lano"), model_label(table.models[other]), {}, {}, {}, {}};
     const DatasetReader reader(data);
     const std::int64_t id = median_sample(mine);
-    side.mine = judged_sample(mine, reader, id, side.set);
-    side.other = judged_sample(run_of(benchmark, table.models[other]), reader, id, side.set);
+    side.mine = judged_sample(mine, reader, id, side);
+    side.other = judged_sample(run_of(benchmark, table.models[other]), reader, id, side);
     samples.push_back(std::move(side));
   }
   return samples;

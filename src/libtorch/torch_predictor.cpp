@@ -26,7 +26,7 @@ void check_baseline(const ModelFile& file, const std::string& doing) {
   BaselineConfig config;
   LanoShape shape;
   baseline_from_json(file.architecture, config, shape);
-  const std::int64_t state = config.task == Task::autoregressive ? file.set.output_channels() : 0;
+  const std::int64_t state = state_channels(config.task, config.state_frames, file.set.output_channels());
   const std::int64_t moved = file.normaliser.mean_mesh.channels();
   if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + moved + state ||
       shape.output_channels != file.set.output_channels()) {
@@ -77,9 +77,17 @@ struct TorchPredictor::Prepared {
 };
 
 TorchPredictor::TorchPredictor(ModelFile about, std::shared_ptr<OperatorModel> model, torch::Device device)
-    : about_(std::move(about)), model_(std::move(model)), device_(device) {}
+    : about_(std::move(about)), model_(std::move(model)), device_(device) {
+  if (task() == Task::autoregressive) state_frames_ = model_->architecture().value("state_frames", std::int64_t{1});
+}
 
 Task TorchPredictor::task() const { return task_of(*model_); }
+
+// One frame [N, du] of a query's state.
+std::span<const float> TorchPredictor::frame_of(const Operator::Query& query, std::int64_t frame) const {
+  const std::size_t size = query.call.state.size() / static_cast<std::size_t>(state_frames());
+  return query.call.state.subspan(static_cast<std::size_t>(frame) * size, size);
+}
 
 TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) const {
   const SetDescription& set = about_.set;
@@ -105,7 +113,6 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
     to.resize(to.size() + width);
     map.encode(values.subspan(at(i) * width, width), std::span(to).last(width));
   };
-  const std::int64_t states = task() == Task::autoregressive ? set.output_channels() : 0;
   const std::int64_t moved = about_.normaliser.mean_mesh.channels();
   std::vector<float> displacement;  // of meshes, which keep their own order
   if (moved > 0) displacement = about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates);
@@ -114,7 +121,8 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);
     const auto own = displacement.begin() + i * moved;
     p.fields.input.insert(p.fields.input.end(), own, own + moved);
-    if (states > 0) append(query.call.state, states, about_.normaliser.output, i, p.fields.input);
+    for (std::int64_t frame = 0; frame < state_frames(); ++frame)
+      append(frame_of(query, frame), set.output_channels(), about_.normaliser.output, i, p.fields.input);
   }
   if (task() == Task::time_conditional) p.fields.times = {query.call.time};
   return p;
@@ -129,8 +137,8 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
     all.input.insert(all.input.end(), p.fields.input.begin(), p.fields.input.end());
     all.times.insert(all.times.end(), p.fields.times.begin(), p.fields.times.end());
   }
-  const std::int64_t inputs = set.input_channels() + about_.normaliser.mean_mesh.channels() +
-                              (task() == Task::autoregressive ? set.output_channels() : 0);
+  const std::int64_t inputs =
+      set.input_channels() + about_.normaliser.mean_mesh.channels() + state_frames() * set.output_channels();
   const torch::Tensor answer = with_memory([&] {
     return model_->forward(to_torch(all, set.dims(), inputs, device_)).to(torch::kCPU, torch::kFloat32).contiguous();
   });
@@ -141,6 +149,7 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
   std::vector<float> base;  // the mean output on this mesh
   if (!about_.normaliser.mean_output.empty()) base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh);
   for (std::size_t q = 0; q < queries.size(); ++q) {
+    const auto newest = increment.empty() ? std::span<const float>() : frame_of(queries[q], state_frames() - 1);
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t to = prepared[q].order.empty() ? i : static_cast<std::size_t>(prepared[q].order[i]);
       const std::span<const float> network = values.subspan((q * points + i) * width, width);
@@ -149,7 +158,7 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
       for (std::size_t c = 0; !base.empty() && c < width; ++c) next[c] += base[to * width + c];
       for (std::size_t c = 0; c < increment.size(); ++c) {  // the state and its change
         next[c] =
-            static_cast<float>(static_cast<double>(queries[q].call.state[to * width + c]) +
+            static_cast<float>(static_cast<double>(newest[to * width + c]) +
                                increment[c] * about_.normaliser.output.scale()[c] * static_cast<double>(network[c]));
       }
     }

@@ -16,6 +16,7 @@ class TorchPredictor : public Predictor {
   TorchPredictor(ModelFile about, std::shared_ptr<OperatorModel> model, torch::Device device);
 
   Task task() const override;
+  std::int64_t state_frames() const override { return state_frames_; }
   std::int64_t use_agents(std::int64_t agents) override { return model_->use_agents(agents); }
   OperatorModel& model() { return *model_; }
 
@@ -26,11 +27,13 @@ class TorchPredictor : public Predictor {
  private:
   struct Prepared;
   Prepared prepare(const Operator::Query& query) const;
+  std::span<const float> frame_of(const Operator::Query& query, std::int64_t frame) const;
   void apply_batch(std::span<const Operator::Query> queries, std::span<const Prepared> prepared);
 
   ModelFile about_;
   std::shared_ptr<OperatorModel> model_;
   torch::Device device_;
+  std::int64_t state_frames_ = 0;
 };
 
 // Refuses a file whose architecture is larger than its tensors before it takes the memory.

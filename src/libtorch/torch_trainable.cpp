@@ -38,15 +38,24 @@ torch::Tensor TorchTrainable::loss(const Lesson& lesson) {
     return model_->forward(each);
   };
   if (config_.lano.task != Task::autoregressive) return judged(pass(batch, 0), 0, 0);
-  std::vector<float> start(lesson.truth.front().size());
-  output_.encode(lesson.truth.front(), start);
-  torch::Tensor state = to_torch(start, lesson.batch, outputs, device_), sum;
+  const std::size_t window = lesson.truth.size() - static_cast<std::size_t>(config_.rollout);
+  std::vector<torch::Tensor> frames;  // the state's, then what the passes give, in normalised form
+  for (std::size_t j = 0; j < window; ++j) {
+    std::vector<float> start(lesson.truth[j].size());
+    output_.encode(lesson.truth[j], start);
+    frames.push_back(to_torch(start, lesson.batch, outputs, device_));
+  }
+  torch::Tensor sum;
   for (std::size_t k = 0; k < static_cast<std::size_t>(config_.rollout); ++k) {
     Batch stepped = batch;
-    stepped.input = torch::cat({batch.input, state}, -1);
-    const torch::Tensor step = pass(stepped, k);  // fed back in normalised form
-    state = increment_.empty() ? step : state + step * torch::tensor(increment_, step.options().requires_grad(false));
-    const torch::Tensor one = judged(state, k + 1, k);
+    std::vector<torch::Tensor> columns{batch.input};
+    columns.insert(columns.end(), frames.end() - static_cast<std::ptrdiff_t>(window), frames.end());
+    stepped.input = torch::cat(columns, -1);
+    const torch::Tensor step = pass(stepped, k);
+    frames.push_back(increment_.empty()
+                         ? step
+                         : frames.back() + step * torch::tensor(increment_, step.options().requires_grad(false)));
+    const torch::Tensor one = judged(frames.back(), window + k, k);
     sum = sum.defined() ? sum + one : one;
   }
   return sum / static_cast<double>(config_.rollout);
@@ -75,6 +84,10 @@ std::unique_ptr<Predictor> TorchTrainable::predictor(const ModelFile& about) {
 
 void TorchTrainable::load_buffers(std::span<const float> flat, std::string_view doing) {
   lano::load_buffers(*model_, flat, doing);
+}
+
+void TorchTrainable::load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing) {
+  lano::load_buffers(*model_, named, doing);
 }
 
 std::map<std::string, Tensor> TorchTrainable::name_buffers(std::span<const float> flat) const {

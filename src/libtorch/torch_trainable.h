@@ -28,6 +28,7 @@ class TorchTrainable : public Trainable {
   std::unique_ptr<Predictor> predictor(const ModelFile& about) override;
   std::vector<float> buffers() const override { return copy_buffers(*model_); }
   void load_buffers(std::span<const float> flat, std::string_view doing) override;
+  void load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing) override;
   std::map<std::string, Tensor> name_buffers(std::span<const float> flat) const override;
 
   OperatorModel& model() { return *model_; }

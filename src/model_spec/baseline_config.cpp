@@ -24,6 +24,7 @@ void bind_shared(Schema& schema, BaselineConfig& c) {
                      {"autoregressive", Task::autoregressive},
                      {"time_conditional", Task::time_conditional}},
                     "");
+  schema.bind("model.state_frames", c.state_frames, "");
 }
 
 }  // namespace
@@ -55,6 +56,7 @@ BaselineConfig baseline_config(const std::string& name, const LanoConfig& shared
   own.dropout = shared.dropout;
   own.position = shared.position;
   own.task = shared.task;
+  own.state_frames = std::max<std::int64_t>(1, shared.state_frames);
   return own;
 }
 
@@ -69,6 +71,7 @@ void check_baseline_config(const BaselineConfig& c) {
     const auto* const whole = std::get_if<std::int64_t>(&value);
     const std::int64_t most = key.name == "model.layers"                                   ? kMostLayers
                               : key.name == "model.wavelets"                               ? 16
+                              : key.name == "model.state_frames"                           ? kMostStateFrames
                               : key.name == "model.modes" || key.name == "model.ffn_ratio" ? 1024
                                                                                            : kMost;
     if (whole != nullptr && (*whole < 1 || *whole > most)) {
@@ -97,7 +100,9 @@ void baseline_from_json(const nlohmann::json& json, BaselineConfig& config, Lano
   Schema schema;
   bind_shared(schema, config);
   bind_baseline_config(schema, config);
-  architecture_from_json(json, schema, shape);
+  nlohmann::json whole = json;
+  if (whole.is_object() && !whole.contains("state_frames")) whole["state_frames"] = 1;  // files written before this key
+  architecture_from_json(whole, schema, shape);
   config.name = json.value("name", "");
   check_baseline_config(config);
   check_reference_box(config.position, shape);

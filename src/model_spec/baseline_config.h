@@ -1,6 +1,6 @@
 // The switches and sizes of the operators LANO is compared with (docs/models.md), as they stand in configs and model
-// files. Sizes that LANO has too (layers, heads, width, ffn_ratio, dropout, position, task) are its keys; the rest are
-// below, each used by the models it names.
+// files. Sizes that LANO has too (layers, heads, width, ffn_ratio, dropout, position, task, state_frames) are its keys;
+// the rest are below, each used by the models it names.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct BaselineConfig {
   double dropout = 0;
   Position position = Position::coordinates;
   Task task = Task::steady;
+  std::int64_t state_frames = 1;
   std::int64_t modes = 12;                                        // spectral: Fourier modes kept along each axis
   std::int64_t slices = 64;                                       // transolver: physical states
   LinearAttentionKind attention = LinearAttentionKind::galerkin;  // galerkin, oformer

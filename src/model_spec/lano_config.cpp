@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +95,21 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
                      {"autoregressive", Task::autoregressive},
                      {"time_conditional", Task::time_conditional}},
                     "a field from inputs, the next state from this one, or a field at a given time");
+  schema.bind("model.state_frames", c.state_frames,
+              "autoregressive: frames a step starts from; 0: the initial frames of the dataset, or one");
+}
+
+std::int64_t chosen_state_frames(const LanoConfig& config, const SetDescription& set) {
+  if (config.task != Task::autoregressive) return 1;
+  return config.state_frames > 0 ? config.state_frames : std::max<std::int64_t>(1, set.given_frames);
+}
+
+std::int64_t given_frames(Task task, std::int64_t state_frames, const SetDescription& set) {
+  return task == Task::autoregressive ? std::max(state_frames, set.given_frames) : 0;
+}
+
+std::int64_t state_channels(Task task, std::int64_t state_frames, std::int64_t output_channels) {
+  return task == Task::autoregressive ? std::max<std::int64_t>(1, state_frames) * output_channels : 0;
 }
 
 std::int64_t stencil_axes(const LanoConfig& config, const LanoShape& shape) {
@@ -117,6 +133,9 @@ void check_lano_config(const LanoConfig& c) {
   within("heads", c.heads, kMostWidth);
   within("agents", c.agents, kMostAgents);
   within("ffn_ratio", c.ffn_ratio, 1024);
+  if (c.state_frames < 0 || c.state_frames > kMostStateFrames)
+    fail_usage("reading the model's config", fmt::format("model.state_frames of 0 to {}", kMostStateFrames),
+               std::to_string(c.state_frames));
   if (c.dropout < 0 || c.dropout >= 1) {
     fail_usage("reading the model's config", "model.dropout in [0, 1)", fmt::format("{}", c.dropout));
   }
@@ -158,7 +177,7 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
                      const std::vector<double>& origin) {
   LanoShape shape;
   shape.dims = set.dims();
-  shape.input_channels = set.input_channels() + (config.task == Task::autoregressive ? set.output_channels() : 0);
+  shape.input_channels = set.input_channels() + state_channels(config.task, config.state_frames, set.output_channels());
   shape.output_channels = set.output_channels();
   shape.axes = set.geometry == Geometry::points ? 0 : static_cast<std::int64_t>(set.shape.size());
   if (shape.axes == 0 && config.order == Order::hilbert) shape.order_box = set.box;
@@ -204,6 +223,7 @@ json architecture_json(const std::string& name, const Schema& switches, const La
 
 json to_json(const LanoConfig& config, const LanoShape& shape) {
   LanoConfig copy = config;
+  copy.state_frames = std::max<std::int64_t>(1, config.state_frames);
   Schema schema;
   bind_lano_config(schema, copy);
   return architecture_json("lano", schema, shape);
@@ -273,6 +293,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     if (!whole.contains("stencil")) whole["stencil"] = "order";
     if (!whole.contains("ffn_stencil")) whole["ffn_stencil"] = false;
     if (!whole.contains("first_weights")) whole["first_weights"] = "fixed";
+    if (!whole.contains("state_frames")) whole["state_frames"] = 1;
   }
   architecture_from_json(whole, schema, shape);
   try {
@@ -280,6 +301,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   } catch (const UsageError& error) {  // nobody wrote such numbers into a file
     throw Error(std::string(error.what()) + "; the file is damaged");
   }
+  config.state_frames = std::max<std::int64_t>(1, config.state_frames);
   std::int64_t patches = 1;
   for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
   if (!shape.patches.empty() && patches != config.agents)

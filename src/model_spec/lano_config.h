@@ -24,7 +24,7 @@ enum class FirstWeights { fixed, scaled };
 enum class Engine { fused, composite };
 enum class Task { steady, autoregressive, time_conditional };
 
-inline constexpr std::int64_t kMostAgents = 65536, kMostWidth = 65536, kMostLayers = 1024;
+inline constexpr std::int64_t kMostAgents = 65536, kMostWidth = 65536, kMostLayers = 1024, kMostStateFrames = 1024;
 
 struct LanoConfig {
   std::int64_t layers = 8, heads = 8, width = 128, agents = 128, ffn_ratio = 2;  // L, H, C, M, r
@@ -42,7 +42,15 @@ struct LanoConfig {
   FirstWeights first_weights = FirstWeights::fixed;  // deviation 0.02 whatever the width, or by the inputs of a map
   double dropout = 0;  // share of the features zeroed behind attention and feed-forward while training
   Task task = Task::steady;
+  std::int64_t state_frames = 0;  // autoregressive: frames a step starts from; 0 in recipes: those the dataset gives
 };
+
+// The frames a step starts from on this dataset: what the recipe says, or the frames the dataset gives.
+std::int64_t chosen_state_frames(const LanoConfig& config, const SetDescription& set);
+// Frames of a dataset's output that a model is given and not judged by; 0 where it does not step.
+std::int64_t given_frames(Task task, std::int64_t state_frames, const SetDescription& set);
+// Channels per point of the state that a model of this task takes beside its input.
+std::int64_t state_channels(Task task, std::int64_t state_frames, std::int64_t output_channels);
 
 // What the data fix: set when a model is made, stored with it.
 struct LanoShape {

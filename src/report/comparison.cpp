@@ -9,7 +9,6 @@
 #include "core/duration.h"
 #include "model_spec/model_catalogue.h"
 #include "report/html_parts.h"
-#include "report/picture.h"
 
 namespace lano {
 namespace {
@@ -70,8 +69,8 @@ std::string render_runs(const RunCollection& found) {
 }
 
 std::string render_differences(const std::vector<RunSummary>& runs) {
-  const std::vector<std::string> keys = differing_keys(runs);
-  if (keys.empty()) return "<p class=\"quiet\">Nothing but seed, epochs or data file.</p>";
+  const std::vector<std::string> keys = differing_keys(runs, true);
+  if (keys.empty()) return "<p class=\"quiet\">Nothing but seed or data file.</p>";
   std::string html = "<div class=\"scroll\"><table class=\"runs wide\"><tr><th></th>";
   for (std::size_t r = 0; r < runs.size(); ++r)
     html += fmt::format("<th>{}{}</th>", mark(r), escaped(run_name(runs[r].folder)));
@@ -79,8 +78,8 @@ std::string render_differences(const std::vector<RunSummary>& runs) {
   for (const std::string& key : keys) {
     html += fmt::format("<tr><td>{}</td>", escaped(key));
     for (const RunSummary& run : runs) {
-      const auto at = run.config.find(key);
-      html += fmt::format("<td>{}</td>", at == run.config.end() ? "-" : escaped(at->second));
+      const std::string value = config_value(run, key);
+      html += fmt::format("<td>{}</td>", value.empty() ? "-" : escaped(value));
     }
     html += "</tr>";
   }
@@ -110,6 +109,7 @@ std::string render_samples(const ComparisonContent& content) {
       "<p class=\"quiet\">Errors are on one colour scale: the darker, the better.</p>";
   for (const ComparedSample& compared : content.samples) {
     const ShownSample& sample = compared.sample;
+    const SamplePainter painter(content.set, sample.coordinates, content.cell_kind, sample.cells);
     html +=
         fmt::format("<h3>{}{} <span class=\"quiet\">test sample {}, relative L2 {:.3e}</span></h3>", mark(compared.run),
                     escaped(run_name(content.found.runs[compared.run].folder)), sample.id, sample.relative_l2);
@@ -117,13 +117,15 @@ std::string render_samples(const ComparisonContent& content) {
       const auto at = static_cast<std::size_t>(c);
       const auto truth = channel(sample.truth, du, c), prediction = channel(sample.prediction, du, c);
       const auto bounds = same ? fields[at] : value_range(truth, prediction);
-      const std::string& name = content.set.output[at].name;
-      html += "<div class=\"three\">";
-      html += field_figure("Truth", name, content.set, sample.coordinates, truth, bounds, ColourMap::field);
-      html += field_figure("Prediction", name, content.set, sample.coordinates, prediction, bounds, ColourMap::field);
-      html += field_figure("Absolute error", name, content.set, sample.coordinates, absolute_error(prediction, truth),
-                           {0.0, errors[at]}, ColourMap::error);
-      html += "</div>";
+      const FieldInfo& field = content.set.output[at];
+      for (std::size_t part = 0; part < painter.parts(); ++part) {
+        html += "<div class=\"three\">";
+        html += panel_figure(painter.draw("Truth", field, truth, bounds, ColourMap::field, part));
+        html += panel_figure(painter.draw("Prediction", field, prediction, bounds, ColourMap::field, part, truth));
+        html += panel_figure(painter.draw("Absolute error", field, absolute_error(prediction, truth), {0.0, errors[at]},
+                                          ColourMap::error, part));
+        html += "</div>";
+      }
     }
   }
   return html + "</section>";

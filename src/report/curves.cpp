@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/html_parts.h"
+#include "report/line_plot.h"
 
 namespace lano {
 namespace {
@@ -43,7 +44,7 @@ std::string x_ticks(ChartSize size, double low, double high, double least_step, 
   return out;
 }
 
-// 1, 2 and 5 times powers of ten between two logarithms.
+// 1, 2 and 5 times powers of ten between two logarithms; where they are close, round numbers at even distances.
 std::vector<double> log_ticks(double low, double high) {
   std::vector<double> ticks;
   for (int decade = static_cast<int>(std::floor(low)); decade <= static_cast<int>(std::ceil(high)); ++decade) {
@@ -52,7 +53,8 @@ std::vector<double> log_ticks(double low, double high) {
       if (std::log10(tick) >= low && std::log10(tick) <= high) ticks.push_back(tick);
     }
   }
-  return ticks;
+  constexpr std::size_t kTelling = 3;
+  return ticks.size() < kTelling ? even_ticks(std::pow(10, low), std::pow(10, high), 4) : ticks;
 }
 
 bool drawable(double x, double y, bool logarithmic_x = false) {
@@ -85,7 +87,7 @@ std::string draw_curves(const std::vector<Curve>& curves, const std::string& x_l
     return kTop + (1 - (std::log10(y) - y_low) / (y_high - y_low)) * plot_height(size);
   };
   std::string svg = frame(size, x_label, y_label);
-  if (!log_x) svg += x_ticks(size, x_low, x_high, 1, to_x);
+  if (!log_x) svg += x_ticks(size, x_low, x_high, size.least_step, to_x);
   for (const double tick : log_x ? log_ticks(x_low, x_high) : std::vector<double>()) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"tick\">{:g}</text>", to_x(tick),
                        kTop + plot_height(size) + 15, tick);

@@ -19,6 +19,7 @@ struct Curve {
 struct ChartSize {
   double width = 560, height = 280;
   bool logarithmic_x = false;
+  double least_step = 1;  // between ticks of x: 1 where it counts something
 };
 
 // With `legend` the names stand in the chart; they are shown on hovering anyway.

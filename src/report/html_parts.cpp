@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "report/picture.h"
+#include "report/line_plot.h"
+#include "report/png_file.h"
+#include "report/sheet.h"
 
 namespace lano {
 namespace {
@@ -30,13 +31,15 @@ td:first-child{color:var(--quiet);white-space:nowrap}tr:last-child td{border-bot
 .chart{width:100%;height:auto;font-size:12px;fill:var(--ink)}.chart .plot{fill:#fbfcfd;stroke:var(--line)}
 .chart .grid{stroke:#e6ebef}
 .chart .tick{fill:var(--quiet);font-size:11px}.chart .bar{fill:#31688e}
-.sample{margin:16px 0}.row{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:18px}
+.sample{margin:16px 0}
+.row{display:grid;grid-template-columns:repeat(4,minmax(0,1fr));gap:18px;margin-bottom:16px}
 @media(max-width:900px){.row{grid-template-columns:repeat(2,minmax(0,1fr))}}
 figure{margin:0;min-width:0}figcaption{font-weight:600;margin-bottom:6px}
 figcaption small{color:var(--quiet);font-weight:400}
 .field{display:flex;gap:7px;align-items:stretch}
 .field img{flex:1 1 auto;min-width:0;max-width:260px;height:auto;align-self:flex-start;border:1px solid var(--line);
 image-rendering:pixelated}
+.plotted img{width:100%;max-width:440px;height:auto}.sheet{display:block;max-width:100%;height:auto}
 .bar{width:13px;flex:none;border:1px solid var(--line)}
 .scale{flex:none;width:58px;display:flex;flex-direction:column;justify-content:space-between;font-size:11px;
 color:var(--quiet);line-height:1;white-space:nowrap}
@@ -59,10 +62,6 @@ font-variant-numeric:tabular-nums}
 .wide-panel{margin:16px 0}h3{font-size:15px;margin:14px 0 8px}h3 .quiet{font-weight:400;margin-left:6px}
 footer{margin-top:28px;color:var(--quiet);font-size:13px}
 )";
-
-std::string tick_text(double value, double span) {
-  return std::abs(value) < 1e-12 * span ? "0" : fmt::format("{:.3g}", value);
-}
 
 }  // namespace
 
@@ -113,38 +112,41 @@ std::string render_table(const LabelledValues& rows) {
   return html + "</table>";
 }
 
-std::pair<double, double> value_range(const std::vector<float>& a, const std::vector<float>& b) {
-  double low = 1e300, high = -1e300;
-  for (const auto* values : {&a, &b}) {
-    for (const float value : *values) {
-      low = std::min<double>(low, value);
-      high = std::max<double>(high, value);
-    }
-  }
-  return {low, high};
-}
-
-std::vector<float> absolute_error(const std::vector<float>& prediction, const std::vector<float>& truth) {
-  std::vector<float> error(truth.size());
-  for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
-  return error;
-}
-
-std::string field_figure(const std::string& caption, const std::string& note, const SetDescription& set,
-                         const std::vector<float>& coordinates, const std::vector<float>& values,
-                         std::pair<double, double> bounds, ColourMap map) {
-  const Image image =
-      draw_field(set.geometry, set.shape, coordinates, set.dims(), values, bounds.first, bounds.second, map);
-  const double span = bounds.second - bounds.first;
+std::string panel_figure(const Panel& panel) {
+  const std::string caption =
+      fmt::format("<figure><figcaption>{} <small>{}</small></figcaption>", escaped(panel.title), escaped(panel.field));
+  const std::string image = fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">",
+                                        escaped(panel.title + ", " + panel.field), base64(encode_png(panel.image)));
+  if (panel.plot) return caption + "<div class=\"plotted\">" + image + "</div></figure>";
+  const double extent = panel.high - panel.low;
+  const bool constant = !(extent > 0);
   std::string scale;
   for (const double share : {1.0, 0.75, 0.5, 0.25, 0.0}) {
-    scale += fmt::format("<span>{}</span>", tick_text(bounds.first + share * span, std::max(span, 1e-300)));
+    const bool said = !constant || share == 0.5;  // one number for a field of one value
+    scale += fmt::format("<span>{}</span>", said ? tick_text(panel.low + share * std::max(extent, 0.0), extent) : "");
   }
-  return fmt::format(
-      "<figure><figcaption>{} <small>{}</small></figcaption><div class=\"field\">"
-      "<img alt=\"{}\" src=\"data:image/png;base64,{}\"><div class=\"bar\" style=\"background:{}\"></div>"
-      "<div class=\"scale\">{}</div></div></figure>",
-      escaped(caption), escaped(note), escaped(caption), base64(encode_png(image)), css_gradient(map), scale);
+  const Rgb middle = colour(panel.map, 0.5);
+  const std::string paint =
+      constant ? fmt::format("#{:02x}{:02x}{:02x}", middle[0], middle[1], middle[2]) : css_gradient(panel.map);
+  return caption + "<div class=\"field\">" + image +
+         fmt::format("<div class=\"bar\" style=\"background:{}\"></div><div class=\"scale\">{}</div></div></figure>",
+                     paint, scale);
+}
+
+std::string panel_rows(const PanelRows& rows, bool one_picture) {
+  if (one_picture) {
+    return fmt::format(
+        "<img class=\"sheet\" alt=\"input, truth, prediction and error at several times\" "
+        "src=\"data:image/png;base64,{}\">",
+        base64(encode_png(draw_sheet(rows))));
+  }
+  std::string html;
+  for (const auto& row : rows) {
+    html += row.size() > 4 ? "<div class=\"five\">" : "<div class=\"row\">";
+    for (const Panel& panel : row) html += panel.title.empty() ? "<div></div>" : panel_figure(panel);
+    html += "</div>";
+  }
+  return html;
 }
 
 }  // namespace lano

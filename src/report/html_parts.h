@@ -1,4 +1,4 @@
-// The pieces that every page of a report is made of: opening with the style sheet, cards, tables, fields with colour
+// The pieces that every page of a report is made of: opening with the style sheet, cards, tables, panels with colour
 // bars.
 #pragma once
 
@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/set_description.h"
-#include "report/colour.h"
+#include "report/panel.h"
 
 namespace lano {
 
@@ -19,14 +18,9 @@ std::string page_ending(const std::string& footer);
 std::string render_cards(const LabelledValues& cards);
 std::string render_table(const LabelledValues& rows);
 
-// The least and greatest of both; {1e300, -1e300} of nothing.
-std::pair<double, double> value_range(const std::vector<float>& a, const std::vector<float>& b = {});
-
-std::vector<float> absolute_error(const std::vector<float>& prediction, const std::vector<float>& truth);
-
-// A picture of values [N] at coordinates [N, dx] with its colour bar.
-std::string field_figure(const std::string& caption, const std::string& note, const SetDescription& set,
-                         const std::vector<float>& coordinates, const std::vector<float>& values,
-                         std::pair<double, double> bounds, ColourMap map);
+// A panel with its caption and colour bar.
+std::string panel_figure(const Panel& panel);
+// Rows of panels: each a row of figures; those of time-dependent sets, which belong together, as one picture.
+std::string panel_rows(const PanelRows& rows, bool one_picture);
 
 }  // namespace lano

@@ -19,11 +19,13 @@ struct ReportContent {
   std::string note;                                           // a sentence under them; may be empty
   std::vector<std::pair<std::string, std::string>> summary;   // the table
   std::vector<Curve> curves;
-  std::vector<double> errors;  // relative L2 of each test sample
-  std::vector<Curve> steps;    // time-dependent sets: error at each frame; may be empty
-  SetDescription set;          // of the samples' fields
+  std::vector<double> errors;        // relative L2 of each test sample
+  std::vector<Curve> steps;          // time-dependent sets: error at each frame; may be empty
+  std::string steps_over = "frame";  // what those are drawn over: "t" where the times are known
+  SetDescription set;                // of the samples' fields
   std::vector<ShownSample> samples;
-  std::string config;  // TOML, shown folded
+  std::optional<CellKind> cell_kind{};  // of the samples' cells
+  std::string config;                   // TOML, shown folded
   std::string footer;
 };
 

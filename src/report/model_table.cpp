@@ -123,15 +123,15 @@ std::string render_side_by_side(const SideBySide& s) {
       "<p class=\"quiet\">Test sample {}, the median of {}: relative L2 {:.3e} of {}, {:.3e} of {}. Errors are on one "
       "colour scale: the darker, the better.</p>",
       s.mine.id, escaped(s.ours), s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
+  const SamplePainter painter(s.set, s.mine.coordinates, s.cell_kind, s.mine.cells);
   for (std::int64_t c = 0; c < du; ++c) {
     const auto truth = channel(s.mine.truth, du, c), mine = channel(s.mine.prediction, du, c),
                other = channel(s.other.prediction, du, c);
     const auto my_error = absolute_error(mine, truth), their_error = absolute_error(other, truth);
     const auto shown = value_range(truth), errors = std::pair(0.0, value_range(my_error, their_error).second);
-    const std::string& name = s.set.output[static_cast<std::size_t>(c)].name;
     const auto figure = [&](const std::string& caption, const std::vector<float>& values,
                             std::pair<double, double> range, ColourMap map) {
-      html += field_figure(caption, name, s.set, s.mine.coordinates, values, range, map);
+      html += panel_figure(painter.draw(caption, s.set.output[static_cast<std::size_t>(c)], values, range, map));
     };
     html += "<div class=\"five\">";
     figure("Truth", truth, shown, ColourMap::field);

@@ -51,7 +51,8 @@ std::string model_table_csv(const ModelTable& table);  // a line a cell
 struct SideBySide {
   std::string benchmark, ours, theirs;  // labels of the two
   SetDescription set;
-  ShownSample mine, other;
+  ShownSample mine, other;  // of time-dependent sets at the last time
+  std::optional<CellKind> cell_kind{};
 };
 
 std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,

@@ -9,6 +9,7 @@
 #include "core/duration.h"
 #include "core/error.h"
 #include "core/nearest.h"
+#include "model_spec/model_catalogue.h"
 
 namespace lano {
 namespace {
@@ -88,11 +89,6 @@ std::string state_text(const RunSummary& run) {
   return fmt::format("stopped at epoch {} of {}", run.epochs, total_text(run));
 }
 
-std::string config_value(const RunSummary& run, const std::string& key) {
-  const auto at = run.config.find(key);
-  return at == run.config.end() ? "" : at->second;
-}
-
 // What all members share; empty where they do not.
 std::string shared(const RunCollection& found, const std::vector<std::size_t>& members, const auto& value_of) {
   for (const std::size_t r : members) {
@@ -141,14 +137,22 @@ std::string grouped_digits(std::int64_t value) {
   return digits;
 }
 
-std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs) {
+std::string config_value(const RunSummary& run, const std::string& key) {
+  const auto at = run.config.find(key), name = run.config.find("model.name");
+  const ModelInfo* const model = find_model(name == run.config.end() ? "lano" : name->second);
+  return at == run.config.end() || (model != nullptr && !reads_key(*model, key)) ? "" : at->second;
+}
+
+std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs, bool with_epochs) {
   std::map<std::string, std::set<std::string>> values;
   for (const RunSummary& run : runs) {
-    for (const auto& [key, value] : run.config) values[key].insert(value);
+    for (const auto& [key, value] : run.config) {
+      if (value.empty() || !config_value(run, key).empty()) values[key].insert(value);
+    }
   }
   std::vector<std::string> keys;
   for (const auto& [key, different] : values) {
-    const bool shown = key == "data.file" || key == "train.seed" || key == "train.epochs";
+    const bool shown = key == "data.file" || key == "train.seed" || (key == "train.epochs" && !with_epochs);
     if (different.size() > 1 && !shown) keys.push_back(key);
   }
   return keys;
@@ -179,7 +183,8 @@ RunTable make_run_table(const RunCollection& found, RunOrder order, const std::v
     RunTable::Row row{kind, index, {}};
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
-      const auto same = [&](const auto& value_of) { return or_dash(shared(found, members[index], value_of)); };
+      const std::vector<std::size_t>& own = members[index];  // clang 14 captures no structured binding
+      const auto same = [&](const auto& value_of) { return or_dash(shared(found, own, value_of)); };
       row.cells = {run_name(group.folder),
                    group_state(found, group, members[index]),
                    "",
@@ -248,7 +253,8 @@ std::string table_csv(const RunCollection& found, RunOrder order, const std::vec
     std::vector<std::string> cells;
     if (kind == Kind::group) {
       const SeedGroup& group = found.groups[index];
-      const auto same = [&](const auto& value_of) { return shared(found, members[index], value_of); };
+      const std::vector<std::size_t>& own = members[index];
+      const auto same = [&](const auto& value_of) { return shared(found, own, value_of); };
       cells = {run_name(group.folder),
                "seeds",
                group_state(found, group, members[index]),

@@ -22,9 +22,13 @@ struct RunTable {
   std::vector<Row> rows;
 };
 
-// Config keys that two runs give different values, in the order of the alphabet; never data.file, train.seed and
-// train.epochs, which the table shows anyway. A key that a run lacks (of another version) is no difference.
-std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs);
+// Config keys that two runs give different values, in the order of the alphabet; never data.file and train.seed, and
+// train.epochs only `with_epochs`: the table shows them anyway. A key that a run lacks (of another version) or that its
+// operator does not read is no difference.
+std::vector<std::string> differing_keys(const std::vector<RunSummary>& runs, bool with_epochs = false);
+
+// The value of a key in the run's config; empty where it has none or its operator does not read it.
+std::string config_value(const RunSummary& run, const std::string& key);
 
 // Fails where no run has such a key, with the nearest one.
 void check_keys(const std::vector<std::string>& keys, const std::vector<RunSummary>& runs);

@@ -41,7 +41,7 @@ void add_test(const Evaluation& test, ReportContent& content) {
   content.summary.push_back({"Test samples", fmt::format("{}, judged once, after training", test.ids.size())});
   if (!test.ids.empty()) {
     content.summary.push_back(
-        {"Prediction", fmt::format("{:.2f} ms a sample", 1e3 * test.seconds / static_cast<double>(test.ids.size()))});
+        {"Prediction", fmt::format("{:.2f} ms per sample", 1e3 * test.seconds / static_cast<double>(test.ids.size()))});
   }
 }
 
@@ -84,9 +84,9 @@ void add_median_samples(ComparisonContent& content) {
     const fs::path path = shown_samples_file(content.found.runs[r].folder);
     if (!fs::exists(path)) continue;
     try {
-      ShownSamples picked = read_shown_of_run(content.found.runs[r].folder);
+      ShownSamples picked = at_last_frame(read_shown_of_run(content.found.runs[r].folder));
       if (picked.samples.empty()) continue;
-      if (content.samples.empty()) content.set = picked.set;
+      if (content.samples.empty()) content.set = picked.set, content.cell_kind = picked.cell_kind;
       if (!same_fields(content.set, picked.set)) {
         content.samples.clear();
         return;
@@ -99,25 +99,68 @@ void add_median_samples(ComparisonContent& content) {
   }
 }
 
+// The error at each frame over the times of the frames, where they are known.
+void put_times(const std::vector<double>& times, ReportContent& content) {
+  for (Curve& curve : content.steps) {
+    if (curve.x.empty() || curve.x.back() >= static_cast<double>(times.size())) return;
+    for (double& x : curve.x) x = times[static_cast<std::size_t>(x)];
+  }
+  content.steps_over = "t";
+}
+
+// Of a run that trains or was stopped: how far it is and what its curves say so far.
+ReportContent report_so_far(const fs::path& run) {
+  const RunSummary now = read_run_summary(run);
+  const bool running = now.state == RunState::running;
+  const auto value = [&](const std::string& key, const std::string& otherwise) {
+    const auto at = now.config.find(key);
+    return at == now.config.end() ? otherwise : at->second;
+  };
+  const std::string model = value("model.name", "lano"),
+                    total = now.total_epochs > 0 ? fmt::format(" of {}", now.total_epochs) : "";
+  ReportContent content;
+  content.title = fmt::format("{} on {}", model_label(model), now.set.empty() ? "an unknown set" : now.set);
+  content.subtitle = running ? "Report of a run that is training" : "Report of a run that was stopped";
+  content.headline = {{"state", running ? "training" : "stopped"},
+                      {"epochs so far", fmt::format("{}{}", now.epochs, total)},
+                      {"relative L2 on validation, best so far", number_text(now.validation_l2)}};
+  if (now.parameters > 0) content.headline.push_back({"parameters", grouped_digits(now.parameters)});
+  content.note = running ? "It is training: the test split is judged once, after the last epoch. Draw this page again "
+                           "for newer curves."
+                         : fmt::format(
+                               "It was stopped after epoch {}{}, so it has no test errors. To go on from there: "
+                               "lano train --resume {}",
+                               now.epochs, total, run.string());
+  if (now.best_epoch > 0)
+    content.summary.push_back(
+        {"Best on validation so far",
+         fmt::format("epoch {}{}", now.best_epoch, now.weights == "ema" ? ", averaged weights" : "")});
+  if (std::isfinite(now.seconds)) content.summary.push_back({"Training time so far", duration_text(now.seconds)});
+  if (!now.seed.empty()) content.summary.push_back({"Seed", now.seed});
+  for (const std::string& note : now.notes) content.summary.push_back({"Note", note});
+  content.curves = learning_curves(now.metrics);
+  content.config = read_own_file(config_file(run));
+  content.footer = fmt::format("lano {}", kVersion);
+  return content;
+}
+
 }  // namespace
 
 ReportContent report_of_run(const fs::path& run) {
-  if (is_run_folder(run) && !is_finished(run)) {
-    const RunSummary now = read_run_summary(run);
-    fail(fmt::format("reporting on '{}'", run.string()), "a finished run",
-         fmt::format("one that {} after epoch {} of {}", now.state == RunState::running ? "is training" : "was stopped",
-                     now.epochs, now.total_epochs),
-         now.state == RunState::running ? "wait for its end; 'lano runs' shows how far it is"
-                                        : "finish it with 'lano train --resume'");
-  }
+  std::error_code ignored;
+  if (fs::is_regular_file(config_file(run), ignored) && !is_finished(run)) return report_so_far(run);
   ReportContent content;
   fill(read_run_record(run), content);
+  if (read_run_summary(run).state == RunState::running)
+    content.subtitle = "Report of a run that is training again: the numbers are those of its last end";
   content.curves = learning_curves(read_run_metrics(metrics_file(run)));
   content.config = read_own_file(config_file(run));
   if (fs::exists(shown_samples_file(run))) {
     ShownSamples shown = read_shown_of_run(run);
+    put_times(shown.times, content);
     content.set = std::move(shown.set);
     content.samples = std::move(shown.samples);
+    content.cell_kind = shown.cell_kind;
   }
   content.footer = fmt::format("lano {}", kVersion);
   return content;

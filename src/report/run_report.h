@@ -1,4 +1,4 @@
-// The report of a finished run, and of several side by side, from their folders.
+// The report of a run, also while it trains or after it was stopped, and of several side by side, from their folders.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace lano {
 
-// Fails with a sentence where the run is not finished or a file of it is damaged.
+// An unfinished run: its state, the curves so far and how to go on. Fails with a sentence where a file is damaged.
 ReportContent report_of_run(const std::filesystem::path& run);
 
 // Runs and seed groups in these folders, with the median test sample of each where all are on one set; what is damaged

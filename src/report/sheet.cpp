@@ -1,11 +1,29 @@
 #include "report/sheet.h"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
-#include "report/html_parts.h"
+#include <algorithm>
+#include <map>
+
+#include "report/canvas.h"
+#include "report/png_file.h"
 
 namespace lano {
+namespace {
+
+constexpr std::int64_t kGap = 22;
+
+void widen_to_largest(std::vector<Image>& images) {
+  std::int64_t width = 0, height = 0;
+  for (const Image& image : images) width = std::max(width, image.width), height = std::max(height, image.height);
+  for (Image& image : images) {
+    Canvas canvas(width, height);
+    canvas.paste(image, 0, 0);
+    image = canvas.take();
+  }
+}
+
+}  // namespace
 
 Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap) {
   Image sheet;
@@ -35,53 +53,61 @@ Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap)
   return sheet;
 }
 
-std::vector<Image> draw_sample(const SetDescription& set, std::span<const float> coordinates,
-                               std::span<const float> input, std::span<const float> output, std::span<const float> kept,
-                               std::int64_t pixels) {
-  std::vector<Image> row;
-  const auto add = [&](std::span<const float> values, std::int64_t channels) {
-    for (std::int64_t c = 0; c < channels && !values.empty(); ++c) {
-      const std::vector<float> field = channel(values, channels, c);
-      const auto [low, high] = std::minmax_element(field.begin(), field.end());
-      row.push_back(
-          draw_field(set.geometry, set.shape, coordinates, set.dims(), field, *low, *high, ColourMap::field, pixels));
-    }
-  };
-  const std::size_t frame = set.time.empty() ? output.size() : output.size() / set.time.size();
-  add(input, set.input_channels());
-  add(output.empty() ? output : output.last(frame), set.output_channels());
-  add(kept, set.kept_channels());
-  return row;
-}
-
-std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ShownSample>& samples,
-                                            std::int64_t pixels) {
-  std::vector<std::vector<Image>> rows;
-  for (const ShownSample& sample : samples) {
-    const auto draw = [&](const std::vector<float>& field, std::pair<double, double> range, ColourMap map) {
-      return draw_field(set.geometry, set.shape, sample.coordinates, set.dims(), field, range.first, range.second, map,
-                        pixels);
-    };
-    for (std::int64_t c = 0; c < set.output_channels(); ++c) {
-      std::vector<Image> row;
-      for (std::int64_t a = 0; a < set.input_channels(); ++a) {
-        const auto input = channel(sample.input, set.input_channels(), a);
-        Image image = draw(input, value_range(input), ColourMap::field);
-        if (c > 0) std::fill(image.rgb.begin(), image.rgb.end(), std::uint8_t{255});
-        row.push_back(std::move(image));
-      }
-      const auto truth = channel(sample.truth, set.output_channels(), c),
-                 prediction = channel(sample.prediction, set.output_channels(), c);
-      std::vector<float> error(truth.size());
-      for (std::size_t i = 0; i < truth.size(); ++i) error[i] = std::abs(prediction[i] - truth[i]);
-      const auto shared = value_range(truth, prediction);
-      row.push_back(draw(truth, shared, ColourMap::field));
-      row.push_back(draw(prediction, shared, ColourMap::field));
-      row.push_back(draw(error, {0.0, value_range(error).second}, ColourMap::error));
-      rows.push_back(std::move(row));
+Image draw_sheet(const PanelRows& rows) {
+  std::vector<std::vector<Image>> images;
+  std::map<std::size_t, std::vector<std::int64_t>> widths;  // of the columns of rows with so many panels
+  for (const auto& row : rows) {
+    images.emplace_back();
+    for (const Panel& panel : row) images.back().push_back(draw_panel(panel));
+    std::vector<std::int64_t>& columns = widths[row.size()];
+    columns.resize(row.size(), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) columns[c] = std::max(columns[c], images.back()[c].width);
+  }
+  for (auto& row : images) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      Canvas wide(widths[row.size()][c], row[c].height);
+      wide.paste(row[c], 0, 0);
+      row[c] = wide.take();
     }
   }
-  return rows;
+  const Image all = join_images(images, kGap);
+  Canvas framed(all.width + kGap, all.height + kGap);
+  framed.paste(all, kGap / 2, kGap / 2);
+  return framed.take();
+}
+
+Image draw_judged(const ShownSamples& shown, std::int64_t pixels) {
+  std::vector<std::vector<Image>> parts;
+  for (const ShownSample& sample : shown.samples) {
+    const Image sheet = draw_sheet(judged_panels(shown.set, sample, shown.cell_kind, pixels));
+    const std::string headline =
+        fmt::format("{}: sample {}{}, relative L2 {:.3e}", shown.set.name, sample.id,
+                    sample.label == "sample" ? "" : fmt::format(" ({})", sample.label), sample.relative_l2);
+    const std::int64_t above = kTextHeight + kGap;
+    Canvas titled(std::max(sheet.width, text_width(headline) + kGap), above + sheet.height);
+    titled.text(kGap / 2, kGap / 2, headline, kInk);
+    titled.line(kGap / 2.0, static_cast<double>(above), static_cast<double>(titled.width() - kGap / 2),
+                static_cast<double>(above), kQuietInk, 1);
+    titled.paste(sheet, 0, above);
+    parts.push_back({titled.take()});
+  }
+  return join_images(parts, kGap);
+}
+
+std::string animate(const ShownSamples& shown, std::size_t sample) {
+  constexpr std::size_t kMostBytes = 300000;
+  std::string bytes;
+  for (const std::int64_t pixels : {220, 160, 110, 80}) {
+    std::vector<Image> frames;
+    for (const auto& row : frame_panels(shown.set, shown.samples.at(sample), shown.cell_kind, pixels))
+      frames.push_back(draw_sheet({row}));
+    if (frames.empty()) return "";
+    widen_to_largest(frames);  // the words of a time may be longer than the picture
+    // All of a movement in about four seconds.
+    bytes = encode_animation(frames, std::clamp(4.0 / static_cast<double>(frames.size()), 0.05, 0.5));
+    if (bytes.size() <= kMostBytes) break;
+  }
+  return bytes;
 }
 
 }  // namespace lano

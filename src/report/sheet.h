@@ -1,25 +1,24 @@
-// Several fields in one picture: rows of images with a white gap between them.
+// Several fields in one picture: rows of panels with a white gap between them, and rows that follow one another in time
+// as an animation.
 #pragma once
 
 #include <vector>
 
-#include "core/set_description.h"
-#include "report/html_report.h"
+#include "report/panel.h"
 #include "report/picture.h"
 
 namespace lano {
 
 Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap = 8);
 
-// One sample as a row: every channel of its input, output (the last frame where there are several) and kept fields,
-// each in its own range. coordinates [N, dx], input [N, da], output [T, N, du], kept [N, dk].
-std::vector<Image> draw_sample(const SetDescription& set, std::span<const float> coordinates,
-                               std::span<const float> input, std::span<const float> output, std::span<const float> kept,
-                               std::int64_t pixels = 260);
+// With a margin; the columns of rows with as many panels are aligned.
+Image draw_sheet(const PanelRows& rows);
 
-// Judged samples as rows: input | truth | prediction | absolute error, a row a sample and output channel, the input in
-// the first row of each. Truth and prediction share a range; errors start at 0.
-std::vector<std::vector<Image>> draw_judged(const SetDescription& set, const std::vector<ShownSample>& samples,
-                                            std::int64_t pixels = 260);
+// Best, median and worst sample (or whichever are given) under one another, each with a headline.
+Image draw_judged(const ShownSamples& shown, std::int64_t pixels = 260);
+
+// The sample in time as an animated PNG of at most about 300 KB: truth, prediction and error of the first output. Empty
+// where the set has one frame.
+std::string animate(const ShownSamples& shown, std::size_t sample);
 
 }  // namespace lano

@@ -17,6 +17,8 @@ namespace lano {
 inline std::filesystem::path shown_samples_file(const std::filesystem::path& run) { return run / "evaluation.h5"; }
 inline std::filesystem::path config_file(const std::filesystem::path& run) { return run / "config.toml"; }
 inline std::filesystem::path metrics_file(const std::filesystem::path& run) { return run / "metrics.csv"; }
+// What a fine-tuned run began with.
+inline std::filesystem::path start_file(const std::filesystem::path& run) { return run / "start.safetensors"; }
 inline std::filesystem::path model_file(const std::filesystem::path& run) { return run / "model.safetensors"; }
 
 // A run folder may be somebody else's: a link that leads out of it is refused, and so is what is no file or beyond any

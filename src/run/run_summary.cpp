@@ -106,16 +106,19 @@ void read_record(RunSummary& run) {
   }
 }
 
-// The number of parameters stands in the line of the start, long before the evaluation.
+// The number of parameters and the name of the set stand in the line of the start, long before the evaluation.
 void read_events(RunSummary& run) {
   std::error_code ignored;
-  if (run.parameters > 0 || !fs::exists(run.folder / "events.jsonl", ignored)) return;
+  if (run.evaluated || !fs::exists(run.folder / "events.jsonl", ignored)) return;
   try {
     std::istringstream lines(read_own_file(run.folder / "events.jsonl"));
     for (std::string line; run.parameters == 0 && std::getline(lines, line);) {
       const json event = json::parse(line, nullptr, false);
-      const auto count = event.is_object() ? event.find("parameters") : event.end();
+      if (!event.is_object()) continue;
+      const auto count = event.find("parameters"), set = event.find("set");
       if (count != event.end() && count->is_number_integer()) run.parameters = count->get<std::int64_t>();
+      if (set != event.end() && set->is_string() && !set->get_ref<const std::string&>().empty())
+        run.set = set->get<std::string>();
     }
   } catch (const Error& error) {
     run.notes.emplace_back(error.what());

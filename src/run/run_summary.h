@@ -28,8 +28,8 @@ struct RunSummary {
   double test_l2 = kUnknown;        // mean over samples; finished runs only
   std::string baseline;             // the best simple baseline, "ridge 6.50e-02", on the split the run was judged by
   std::int64_t parameters = 0;
-  double seconds = kUnknown;                  // of training
-  std::string seed, set;                      // empty where unknown; before the evaluation, set is the stem of its file
+  double seconds = kUnknown;  // of training
+  std::string seed, set;      // empty where unknown; set is the stem of its file in runs that older versions began
   std::map<std::string, std::string> config;  // every key of config.toml as text
   RunMetrics metrics;
   std::vector<std::string> notes;  // one sentence a file that is damaged

@@ -1,4 +1,5 @@
 // The C interface over Operator: exceptions become a status and a sentence here, and go no further.
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -56,17 +57,28 @@ void require_points(std::int64_t points) {
   if (points > kMost) lano::fail_usage("calling lano", "at most 2^40 points", std::to_string(points));
 }
 
+// The same over all steps or times.
+void require_points(std::int64_t points, std::int64_t frames, const char* what) {
+  require_points(points);
+  require_points(frames);
+  if (frames > 0 && points > (std::int64_t{1} << 40) / frames)
+    lano::fail_usage("calling lano", std::string("at most 2^40 points in all ") + what, std::to_string(points));
+}
+
 std::span<const float> values(const float* from, std::int64_t points, std::int64_t channels) {
   return {from, from == nullptr ? 0 : static_cast<std::size_t>(points) * static_cast<std::size_t>(channels)};
 }
 
-lano::Operator::Call call_of(const lano_call* call, const lano::SetDescription& set, std::int64_t points) {
+// The state's channels per point over all its frames.
+std::int64_t state_channels(const lano::Operator& op) { return op.state_frames() * op.set().output_channels(); }
+
+lano::Operator::Call call_of(const lano_call* call, const lano::Operator& op, std::int64_t points) {
   lano::Operator::Call said;
   if (call == nullptr) return said;
   require(call->axes >= 0 && call->axes <= 3, "0 to 3 axes");
   said.mesh.assign(call->mesh, call->mesh + call->axes);
   said.time = call->time;
-  said.state = values(call->state, points, set.output_channels());
+  said.state = values(call->state, points, state_channels(op));
   return said;
 }
 
@@ -100,6 +112,13 @@ int64_t lano_input_channels(const lano_operator* op) { return op == nullptr ? 0 
 int64_t lano_output_channels(const lano_operator* op) { return op == nullptr ? 0 : op->op.set().output_channels(); }
 int64_t lano_parameters(const lano_operator* op) { return op == nullptr ? 0 : op->op.parameter_count(); }
 
+int64_t lano_training_times(const lano_operator* op, double* times, int64_t room) {
+  if (op == nullptr) return 0;
+  const std::vector<double>& all = op->op.set().time;
+  if (times != nullptr) std::copy_n(all.begin(), std::clamp<std::int64_t>(room, 0, std::ssize(all)), times);
+  return std::ssize(all);
+}
+
 int lano_mesh(const lano_operator* op, int64_t extents[3]) {
   if (op == nullptr || op->op.set().geometry == lano::Geometry::points) return 0;
   const lano::Shape& shape = op->op.set().shape;
@@ -110,6 +129,8 @@ int lano_mesh(const lano_operator* op, int64_t extents[3]) {
 int64_t lano_grid_points(const lano_operator* op) {
   return op == nullptr ? 0 : static_cast<int64_t>(op->op.coordinates().size()) / op->op.set().dims();
 }
+
+int64_t lano_state_frames(const lano_operator* op) { return op == nullptr ? 0 : op->op.state_frames(); }
 
 int lano_use_agents(lano_operator* op, int64_t agents, int64_t* used) {
   return guarded([&] {
@@ -131,7 +152,21 @@ int lano_predict_call(const lano_operator* op, int64_t points, const float* coor
     const lano::SetDescription& set = op->op.set();
     op->op.predict(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
                    {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
-                   call_of(call, set, points));
+                   call_of(call, op->op, points));
+  });
+}
+
+int lano_predict_times(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                       int64_t count, const double* times, float* output, const lano_call* call) {
+  return guarded([&] {
+    require(op != nullptr && output != nullptr && times != nullptr && count >= 0,
+            "an operator, points, times and an output");
+    require_points(points, count, "times");
+    const lano::SetDescription& set = op->op.set();
+    const auto frame = static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels());
+    op->op.predict_times(values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
+                         {times, static_cast<std::size_t>(count)}, {output, static_cast<std::size_t>(count) * frame},
+                         call_of(call, op->op, points));
   });
 }
 
@@ -140,14 +175,11 @@ int lano_roll_out(const lano_operator* op, int64_t points, const float* coordina
   return guarded([&] {
     require(op != nullptr && output != nullptr && call != nullptr && steps >= 0,
             "an operator, points, steps, an output and a call with the first state");
-    require_points(points);
-    require_points(steps);
-    if (steps > 0 && points > (std::int64_t{1} << 40) / steps)
-      lano::fail_usage("calling lano", "at most 2^40 points in all steps", std::to_string(points));
+    require_points(points, steps, "steps");
     const lano::SetDescription& set = op->op.set();
     const auto state = static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels());
     op->op.roll_out(values(coordinates, points, set.dims()), values(input, points, set.input_channels()), steps,
-                    {output, static_cast<std::size_t>(steps) * state}, call_of(call, set, points));
+                    {output, static_cast<std::size_t>(steps) * state}, call_of(call, op->op, points));
   });
 }
 
@@ -160,7 +192,7 @@ int lano_prepare(const lano_operator* op, int64_t points, const float* coordinat
     const lano::SetDescription& set = op->op.set();
     *prepared =
         new lano_prepared{op->op.prepare(values(coordinates, points, set.dims()),
-                                         values(input, points, set.input_channels()), call_of(call, set, points))};
+                                         values(input, points, set.input_channels()), call_of(call, op->op, points))};
   });
 }
 
@@ -176,7 +208,7 @@ int lano_decode(const lano_prepared* prepared, int64_t points, const float* coor
     prepared->prepared.decode(
         values(coordinates, points, set.dims()), values(input, points, set.input_channels()),
         {output, static_cast<std::size_t>(points) * static_cast<std::size_t>(set.output_channels())},
-        values(state, points, set.output_channels()));
+        values(state, points, prepared->prepared.state_frames() * set.output_channels()));
   });
 }
 

@@ -40,10 +40,15 @@ LANO_API int64_t lano_dims(const lano_operator* op);
 LANO_API int64_t lano_input_channels(const lano_operator* op);
 LANO_API int64_t lano_output_channels(const lano_operator* op);
 LANO_API int64_t lano_parameters(const lano_operator* op);
+/* How many times the training data had, 0 for steady models; the first `room` of them go to times (may be null). */
+LANO_API int64_t lano_training_times(const lano_operator* op, double* times, int64_t room);
 /* Axes of the grid or mesh of training and their extents; 0 for point clouds. extents has room for three. */
 LANO_API int lano_mesh(const lano_operator* op, int64_t extents[3]);
 /* Points of the training grid stored in the file where all samples shared it, else 0. */
 LANO_API int64_t lano_grid_points(const lano_operator* op);
+
+/* Autoregressive models: frames of the state they step from; else 0. */
+LANO_API int64_t lano_state_frames(const lano_operator* op);
 
 /* Another number of agents than in training; *used (may be null) is what it came to. */
 LANO_API int lano_use_agents(lano_operator* op, int64_t agents, int64_t* used);
@@ -57,15 +62,20 @@ LANO_API int lano_predict(const lano_operator* op, int64_t points, const float* 
 typedef struct lano_call {
   int32_t axes; /* of the points' mesh, with mesh[0 .. axes-1]; 0: the mesh of training, or a cloud */
   int64_t mesh[3];
-  double time; /* time-conditional models: the time asked for */
-  const float*
-      state; /* autoregressive models: [points][output channels], the state to step from; output is the next one */
+  double time;        /* time-conditional models: the time asked for */
+  const float* state; /* autoregressive models: [points][output channels], the state to step from, or
+                         [lano_state_frames][points][output channels], oldest first; output is the next frame */
 } lano_call;
 
 LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                                float* output, const lano_call* call);
 
-/* Autoregressive models: steps from call->state on, each answer the state of the next step. output
+/* Time-conditional models: one answer for each of so many times, output [count][points][output channels]. call may be
+   null; its time is not looked at. */
+LANO_API int lano_predict_times(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
+                                int64_t count, const double* times, float* output, const lano_call* call);
+
+/* Autoregressive models: steps from call->state on, each answer the newest frame of the next step's state. output
    [steps][points][output channels] takes all of them. */
 LANO_API int lano_roll_out(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                            int64_t steps, float* output, const lano_call* call);
@@ -77,7 +87,7 @@ typedef struct lano_prepared lano_prepared;
 LANO_API int lano_prepare(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                           const lano_call* call, lano_prepared** prepared);
 LANO_API void lano_prepared_free(lano_prepared* prepared);
-/* state: [points][output channels] at these points for autoregressive models, else null. */
+/* state: as in lano_call, at these points, for autoregressive models; else null. */
 LANO_API int lano_decode(const lano_prepared* prepared, int64_t points, const float* coordinates, const float* input,
                          const float* state, float* output);
 

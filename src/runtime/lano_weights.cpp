@@ -46,15 +46,16 @@ LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
   lano_from_json(file.architecture, parts.config, parts.shape);
   const SetDescription& set = file.set;
   const LanoShape& shape = parts.shape;
-  const std::int64_t state = parts.config.task == Task::autoregressive ? set.output_channels() : 0;
+  const std::int64_t state = state_channels(parts.config.task, parts.config.state_frames, set.output_channels());
   const std::int64_t moved = file.normaliser.mean_mesh.channels();
   if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + moved + state ||
       shape.output_channels != set.output_channels()) {
     fail(doing, "an architecture with the channels of its fields", "another number of channels",
          "the file is damaged: copy it again");
   }
-  if (set.geometry != Geometry::points && set.shape != shape.mesh) {
-    fail(doing, "an architecture with the mesh of its set",
+  // A model that was trained further may know a mesh of other extents.
+  if (set.geometry != Geometry::points && set.shape.size() != shape.mesh.size()) {
+    fail(doing, "an architecture with the axes of its set",
          fmt::format("{} and {}", shape_text(shape.mesh), shape_text(set.shape)), "the file is damaged: copy it again");
   }
   if (!file.buffers.empty())

@@ -28,7 +28,31 @@ std::int64_t ModelFile::parameter_count() const {
   return count;
 }
 
+namespace {
+
+// A run has its model in its folder once it has ended: what is meant where the folder is named, or the file of a run
+// that has not.
+void check_is_there(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return;
+  const bool folder = fs::is_directory(path, ignored);
+  const fs::path run = folder ? path : path.parent_path();
+  if (!fs::exists(run / "config.toml", ignored)) return;
+  const std::string doing = fmt::format("reading model '{}'", path.string());
+  if (folder && fs::exists(run / "model.safetensors", ignored))
+    fail(doing, "a model file", "the folder of a run", fmt::format("name '{}'", (run / "model.safetensors").string()));
+  if (!folder && fs::exists(path, ignored)) return;
+  if (fs::exists(run / "evaluation.json", ignored))
+    fail(doing, "the model of a run", "a finished run whose model file is gone", "train it again");
+  fail(doing, "the model of a run", "a run that is not finished: it has none yet",
+       fmt::format("if it was stopped, go on with 'lano train --resume {}'", run.string()));
+}
+
+}  // namespace
+
 ModelFile read_model_file(const std::filesystem::path& path) {
+  check_is_there(path);
   return parse_model_file(read_file(path, "reading model"), fmt::format("reading model '{}'", path.string()));
 }
 

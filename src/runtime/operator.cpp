@@ -70,6 +70,7 @@ struct Operator::Parts : LanoParts {
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   bool stencil_in_space() const { return reads_neighbours(config, shape); }
   std::vector<float> ordered_coordinates(const Points& points) const;
+  std::int64_t state_frames() const { return config.task == Task::autoregressive ? config.state_frames : 0; }
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels() - displaced(); }
   std::int64_t displaced() const { return file.normaliser.mean_mesh.channels(); }
 
@@ -100,6 +101,7 @@ Operator Operator::load(const std::filesystem::path& path) { return Operator(rea
 const SetDescription& Operator::set() const { return parts_->file.set; }
 const std::vector<float>& Operator::coordinates() const { return parts_->file.coordinates; }
 Task Operator::task() const { return parts_->config.task; }
+std::int64_t Operator::state_frames() const { return parts_->state_frames(); }
 std::int64_t Operator::parameter_count() const { return parts_->file.parameter_count(); }
 std::int64_t Operator::agents() const { return element_count(*parts_->used_patches.load()); }
 
@@ -122,7 +124,7 @@ std::vector<float> Operator::predict(std::span<const float> coordinates, std::sp
 // The axes of the points: those said, or those of training where their number fits.
 Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   if (shape.axes == 0) return {};
-  const Shape mesh = said.empty() ? shape.mesh : said;
+  const Shape mesh = said.empty() ? file.set.shape : said;
   bool fits = static_cast<std::int64_t>(mesh.size()) == shape.axes;
   std::int64_t product = 1;
   for (const std::int64_t extent : mesh) {  // a caller's numbers: their product may not overflow
@@ -148,6 +150,8 @@ Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordi
   check_finite(coordinates, "coordinates");
   check_finite(input, "input");
   check_finite(state, "state");
+  if (config.task == Task::time_conditional && !std::isfinite(time))
+    fail(kDoing, "a finite time", std::to_string(time));
   if (config.task == Task::time_conditional)
     points.time = embed_time(weights.time, config.width, (time - shape.time_origin) / shape.time_step).features;
   return points;
@@ -174,9 +178,9 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
       positions.write(x, to);
       file.normaliser.input.encode(row(points.input, from, in), {to + place_width, static_cast<std::size_t>(in)});
       if (moved > 0) std::copy_n(row(points.displacement, from, moved).begin(), moved, to + place_width + in);
-      if (states > 0)
-        file.normaliser.output.encode(row(points.state, from, states),
-                                      {to + place_width + in + moved, static_cast<std::size_t>(states)});
+      for (std::int64_t frame = 0; frame < states / out; ++frame)
+        file.normaliser.output.encode(row(points.state, frame * points.count + from, out),
+                                      {to + place_width + in + moved + frame * out, static_cast<std::size_t>(out)});
     }
     return room;
   };
@@ -196,7 +200,7 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
         continue;
       }
       // u + s (scale of the output) network, channel by channel: the state is physical already.
-      const std::span<const float> state = row(points.state, to, out);
+      const std::span<const float> state = row(points.state, (states / out - 1) * points.count + to, out);
       for (std::size_t c = 0; c < answer.size(); ++c) {
         answer[c] =
             static_cast<float>(static_cast<double>(state[c]) +
@@ -294,6 +298,22 @@ void Operator::predict(std::span<const float> coordinates, std::span<const float
   predict({&query, 1});
 }
 
+void Operator::predict_times(std::span<const float> coordinates, std::span<const float> input,
+                             std::span<const double> times, std::span<float> output, const Call& call) const {
+  if (task() != Task::time_conditional)
+    fail_usage(kDoing, "a time-conditional model, which is asked at times", "another",
+               task() == Task::autoregressive ? "call roll_out" : "call predict");
+  if (times.empty()) fail_usage(kDoing, "at least one time", "none");
+  if (output.size() % times.size() != 0)
+    fail_usage(kDoing, fmt::format("room for {} times", times.size()), fmt::format("for {} values", output.size()));
+  const std::size_t frame = output.size() / times.size();
+  Call at = call;
+  for (std::size_t t = 0; t < times.size(); ++t) {
+    at.time = times[t];
+    predict(coordinates, input, output.subspan(t * frame, frame), at);
+  }
+}
+
 void Operator::roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                         std::span<float> output, const Call& call) const {
   constexpr const char* kRolling = "rolling out an operator";
@@ -301,18 +321,20 @@ void Operator::roll_out(std::span<const float> coordinates, std::span<const floa
     fail_usage(kRolling, "an autoregressive model, which steps in time", "another", "call predict");
   if (steps < 1) fail_usage(kRolling, "at least one step", std::to_string(steps));
   if (call.state.empty()) fail_usage(kRolling, "a state to step from", "none");
-  if (output.size() / static_cast<std::size_t>(steps) != call.state.size() ||
+  const std::size_t frame = call.state.size() / static_cast<std::size_t>(state_frames());
+  if (output.size() / static_cast<std::size_t>(steps) != frame ||
       output.size() % static_cast<std::size_t>(steps) != 0) {
-    fail_usage(kRolling, fmt::format("room for {} states of {} values", steps, call.state.size()),
+    fail_usage(kRolling, fmt::format("room for {} frames of {} values", steps, frame),
                fmt::format("for {} values", output.size()));
   }
   const Query query{coordinates, input, output, call};
-  roll_out_queries({&query, 1}, steps, [this](std::span<const Query> now) { predict(now); });
+  roll_out_queries({&query, 1}, steps, state_frames(), [this](std::span<const Query> now) { predict(now); });
 }
 
 std::vector<float> Operator::roll_out(std::span<const float> coordinates, std::span<const float> input,
                                       std::int64_t steps, const Call& call) const {
-  std::vector<float> output(static_cast<std::size_t>(std::max<std::int64_t>(0, steps)) * call.state.size());
+  const auto frames = static_cast<std::size_t>(std::max<std::int64_t>(1, state_frames()));
+  std::vector<float> output(static_cast<std::size_t>(std::max<std::int64_t>(0, steps)) * (call.state.size() / frames));
   roll_out(coordinates, input, steps, output, call);
   return output;
 }
@@ -429,6 +451,7 @@ void Prepared::decode(std::span<const float> coordinates, std::span<const float>
 }
 
 const SetDescription& Prepared::set() const { return parts_->model->file.set; }
+std::int64_t Prepared::state_frames() const { return parts_->model->state_frames(); }
 
 std::vector<float> Prepared::decode(std::span<const float> coordinates, std::span<const float> input,
                                     std::span<const float> state) const {

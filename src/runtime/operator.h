@@ -18,7 +18,7 @@ namespace lano {
 // cost of all points.
 class Prepared {
  public:
-  // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [Q, du] -> output [Q, du]. At a
+  // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [K, Q, du] -> output [Q, du]. At a
   // prepared point with its own input the answer is that of predict. Safe from many threads; keeps the operator's
   // weights alive.
   void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
@@ -26,6 +26,7 @@ class Prepared {
   std::vector<float> decode(std::span<const float> coordinates, std::span<const float> input,
                             std::span<const float> state = {}) const;
   const SetDescription& set() const;  // of the operator
+  std::int64_t state_frames() const;
 
  private:
   friend class Operator;
@@ -47,6 +48,7 @@ class Operator {
   const std::vector<float>& coordinates()
       const;  // [N, dx] of the training grid where all samples shared it, else empty
   Task task() const;
+  std::int64_t state_frames() const;  // autoregressive models: frames of their state; else 0
   std::int64_t parameter_count() const;
   std::int64_t agents() const;
 
@@ -56,9 +58,10 @@ class Operator {
 
   // What a call may say beside its points.
   struct Call {
-    Shape mesh{};                    // axes of the points; empty: those of training, or a cloud
-    double time = 0;                 // time_conditional models: the physical time asked for
-    std::span<const float> state{};  // autoregressive models: [N, du], the state to step from
+    Shape mesh{};     // axes of the points; empty: those of training, or a cloud
+    double time = 0;  // time_conditional models: the physical time asked for
+    // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
+    std::span<const float> state{};
   };
 
   // coordinates [N, dx] (empty: the training grid), input [N, da] -> output [N, du]. One sample; steady models need no
@@ -81,8 +84,12 @@ class Operator {
   };
   void predict(std::span<const Query> queries) const;
 
-  // Autoregressive models: steps from call.state [N, du] on, each answer the state of the next step. output takes all
-  // of them, [steps, N, du]; the mesh of a call holds for every step.
+  // Time-conditional models: one answer for each time, output [times, N, du]; call.time is not looked at.
+  void predict_times(std::span<const float> coordinates, std::span<const float> input, std::span<const double> times,
+                     std::span<float> output, const Call& call) const;
+
+  // Autoregressive models: steps from call.state on, each answer the newest frame of the next step's state. output
+  // takes all of them, [steps, N, du]; the mesh of a call holds for every step.
   void roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                 std::span<float> output, const Call& call) const;
   std::vector<float> roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,

@@ -17,6 +17,7 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   bind_lano_config(schema, c.lano);
   bind_baseline_config(schema, c.baseline);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
+  schema.bind("train.from", c.from, "a model file whose weights training begins with (--from); empty: drawn anew");
   schema.bind("train.epoch_samples", c.epoch_samples,
               "an epoch is so many samples (of time-dependent sets: starts), drawn anew each time; 0 for all");
   schema.bind("train.batch", c.batch, "samples a step");
@@ -26,6 +27,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("train.ema", c.ema, "decay of the running mean of the weights, judged beside them; 0 for none");
   schema.bind("train.patience", c.patience, "stop after so many epochs without a better validation error, 0 for never");
   schema.bind("train.points", c.points, "point clouds: random points of each sample a step, 0 for all");
+  schema.bind("train.points_share", c.points_share,
+              "of the steps that see train.points only: coarse first, then all points; 1 for every step");
   schema.bind<Augment>("train.augment", c.augment,
                        {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
                        "symmetries of a square domain, drawn for each sample; only where the PDE has them");
@@ -83,6 +86,9 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind<Scaling>("normalise.output", c.output,
                        {{"channel", Scaling::channel}, {"none", Scaling::none}, {"field", Scaling::field}},
                        "zero mean and unit deviation, as they are, or (meshes) the difference from the mean field");
+  schema.bind<StartScaling>("normalise.from", c.from_normaliser,
+                            {{"keep", StartScaling::keep}, {"refit", StartScaling::refit}},
+                            "with train.from: the model file's own normaliser, or one fitted to the new dataset");
 }
 
 std::string to_toml(TrainConfig config) {
@@ -104,6 +110,7 @@ void check_train_config(const TrainConfig& c) {
   // Products of these count items and steps: they may not overflow, nor mean more than anybody waits for.
   constexpr std::int64_t kMany = 1'000'000'000;
   check_data_file(c.data);
+  require(is_utf8(c.from), "a path of train.from in UTF-8, as config files are", "another");
   require(c.epochs >= 1 && c.epochs <= kMany, "train.epochs of 1 to a billion", c.epochs);
   require(c.epoch_samples >= 0, "train.epoch_samples of at least 0", c.epoch_samples);
   require(c.batch >= 1 && c.batch <= kMany, "train.batch of 1 to a billion", c.batch);
@@ -117,6 +124,7 @@ void check_train_config(const TrainConfig& c) {
   require(c.ema >= 0 && c.ema < 1, "train.ema in [0, 1)", c.ema);
   require(c.patience >= 0, "train.patience of at least 0", c.patience);
   require(c.points >= 0, "train.points of at least 0", c.points);
+  require(c.points_share > 0 && c.points_share <= 1, "train.points_share above 0 and at most 1", c.points_share);
   const auto weights = [&](const std::vector<double>& values, const char* expected) {
     double sum = 0;
     for (const double value : values) sum += value;
@@ -145,7 +153,8 @@ void check_train_config(const TrainConfig& c) {
   require(c.noise >= 0 && c.noise <= 1, "train.noise of 0 to 1", c.noise);
   const bool steps = c.lano.task == Task::autoregressive;
   require(steps || (!c.increments && c.noise == 0),
-          "model.task = \"autoregressive\" for train.increments and train.noise", "another task");
+          "model.task = \"autoregressive\" for train.increments and train.noise",
+          c.lano.task == Task::steady ? "\"steady\"" : "\"time_conditional\"");
   require(!steps || c.output != Scaling::field,
           "normalise.output = \"channel\" or \"none\" for models that step in time", "\"field\"");
   require(c.frames >= 0, "train.frames of at least 0", c.frames);

@@ -15,9 +15,13 @@ namespace lano {
 
 enum class Scaling { channel, none, field };  // of a field by the normaliser; field: of the difference from its mean
 
+enum class StartScaling { keep, refit };
+
 struct TrainConfig {
   std::string data;      // dataset file
   double memory_gb = 4;  // training splits larger than this are read ahead from the file
+  std::string from;      // a model file whose weights training begins with; empty: drawn from the seed
+  StartScaling from_normaliser = StartScaling::keep;
   std::string model = "lano";
   LanoConfig lano;          // its sizes are those of every model
   BaselineConfig baseline;  // what only other models have
@@ -31,6 +35,7 @@ struct TrainConfig {
   double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none
   std::int64_t patience = 0;  // stop after so many epochs without a better validation error; 0: never
   std::int64_t points = 0;    // clouds: random points of each sample a step; 0: all
+  double points_share = 1;    // of the steps that are made with train.points; the later ones see all points
   Augment augment = Augment::none;
   std::vector<double> agents_range;   // [least, most]: agents drawn anew each step; empty: model.agents always
   std::int64_t checkpoint_steps = 0;  // a checkpoint every so many steps, 0: none; one after each epoch comes always

@@ -1,7 +1,8 @@
 // A lesson is recorded pass by pass (one, or the steps of a roll-out) and then gone through backwards:
 //   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of
 //   dL/dinput of pass k
-// With increments u_k = u_{k-1} + s network(...), and dL/du_{k-1} has dL/du_k besides.
+// A state of several frames [.., u_{k-2}, u_{k-1}] hands its share to each pass that made one of them. With increments
+// u_k = u_{k-1} + s network(...), and dL/du_{k-1} has dL/du_k besides.
 #include "train/lano_trainable.h"
 
 #include <fmt/format.h>
@@ -159,10 +160,11 @@ std::vector<float> LanoTrainable::features_of(const FieldBatch& batch) {
   return features;
 }
 
-void LanoTrainable::fill_state(std::vector<float>& features, std::span<const float> state) const {
-  const std::int64_t channels = state_channels(), points = static_cast<std::int64_t>(state.size()) / channels;
+void LanoTrainable::fill_state(std::vector<float>& features, std::int64_t frame, std::span<const float> values) const {
+  const std::int64_t channels = shape_.output_channels, points = static_cast<std::int64_t>(values.size()) / channels,
+                     column = network_.inputs - state_channels() + frame * channels;
   for (std::int64_t i = 0; i < points; ++i) {
-    std::copy_n(state.begin() + i * channels, channels, features.begin() + (i + 1) * network_.inputs - channels);
+    std::copy_n(values.begin() + i * channels, channels, features.begin() + i * network_.inputs + column);
   }
 }
 
@@ -178,29 +180,29 @@ double LanoTrainable::learn(const Lesson& lesson) {
   const kernels::Network network(network_, weights_.network, true);
   const std::size_t size = static_cast<std::size_t>(batch.points() * shape_.output_channels);
   TimeFeatures time(config_, shape_, weights_, batch.times);
-  const bool steps = config_.task == Task::autoregressive;
+  const auto window = static_cast<std::size_t>(state_frames());  // 0: the model does not step
 
   std::vector<Pass> passes(static_cast<std::size_t>(rollout_));
   double sum = 0;
-  std::vector<float> state;
-  if (steps) {
-    state.resize(size);
-    output_.encode(lesson.truth.front(), state);
-  }
+  std::vector<std::vector<float>> given(window, std::vector<float>(size));
+  for (std::size_t j = 0; j < window; ++j) output_.encode(lesson.truth[j], given[j]);
+  // Frame j of the row that the given ones begin and the passes go on.
+  const auto frame_at = [&](std::size_t j) -> std::span<const float> {
+    return j < window ? given[j] : passes[j - window].output;
+  };
   const std::vector<float> features = features_of(batch);
   for (std::size_t k = 0; k < passes.size(); ++k) {
     Pass& p = passes[k];
     p.features = features;
-    if (steps) fill_state(p.features, k == 0 ? state : passes[k - 1].output);
+    for (std::size_t j = 0; j < window; ++j) fill_state(p.features, static_cast<std::int64_t>(j), frame_at(k + j));
     p.output.resize(size);
     p.slopes.resize(size);
     const kernels::Dropout dropout{config_.dropout, seed_, lesson.step, lesson.place, static_cast<std::uint32_t>(k)};
     p.tape = network.record(samples, p.features.data(), time.data(), p.output.data(), dropout);
-    if (steps) add_increment(increment_, k == 0 ? state : passes[k - 1].output, p.output);
+    if (window > 0) add_increment(increment_, frame_at(k + window - 1), p.output);
     const std::vector<double> all_one;
-    sum += loss_(p.output, lesson.truth[steps ? k + 1 : k], batch.sizes,
-                 lesson.weights.empty() ? all_one : lesson.weights[k], lesson.share / static_cast<double>(rollout_),
-                 p.slopes);
+    sum += loss_(p.output, lesson.truth[window + k], batch.sizes, lesson.weights.empty() ? all_one : lesson.weights[k],
+                 lesson.share / static_cast<double>(rollout_), p.slopes);
   }
 
   std::vector<float> feature_slopes;
@@ -220,12 +222,15 @@ double LanoTrainable::learn(const Lesson& lesson) {
     if (!time.values.empty()) embed_time_backward(weights_.time, time.traces, time.slopes.data(), to.time);
     if (add) add_to(gradients_, more_);
     if (k == 0) break;
-    const std::int64_t channels = state_channels();
-    std::vector<float>& before = passes[k - 1].slopes;
-    for (std::int64_t i = 0; i < batch.points(); ++i) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        before[static_cast<std::size_t>(i * channels + c)] +=
-            feature_slopes[static_cast<std::size_t>((i + 1) * network_.inputs - channels + c)];
+    const std::int64_t channels = shape_.output_channels;
+    for (std::size_t j = k < window ? window - k : 0; j < window; ++j) {  // frames that passes made
+      std::vector<float>& before = passes[k + j - window].slopes;
+      const std::int64_t column = network_.inputs - state_channels() + static_cast<std::int64_t>(j) * channels;
+      for (std::int64_t i = 0; i < batch.points(); ++i) {
+        for (std::int64_t c = 0; c < channels; ++c) {
+          before[static_cast<std::size_t>(i * channels + c)] +=
+              feature_slopes[static_cast<std::size_t>(i * network_.inputs + column + c)];
+        }
       }
     }
   }
@@ -238,7 +243,9 @@ std::vector<float> LanoTrainable::pass(const FieldBatch& batch, std::span<const 
   const std::vector<kernels::Sample> samples = places.samples();
   TimeFeatures time(config_, shape_, weights_, batch.times);
   std::vector<float> features = features_of(batch);
-  if (state_channels() > 0) fill_state(features, state);
+  const auto frame = static_cast<std::size_t>(batch.points() * shape_.output_channels);
+  for (std::int64_t j = 0; j < state_frames(); ++j)
+    fill_state(features, j, state.subspan(static_cast<std::size_t>(j) * frame, frame));
   std::vector<float> output(static_cast<std::size_t>(batch.points() * shape_.output_channels));
   const kernels::Network network(network_, weights_.network, !slopes.empty());
   if (slopes.empty()) {

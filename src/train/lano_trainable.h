@@ -25,8 +25,8 @@ class LanoTrainable : public Trainable {
   std::unique_ptr<Predictor> predictor(const ModelFile& about) override;
 
   // One pass of the network, for tests and measurements: network values [P, du] of normalised fields; state [P, du]
-  // normalised, for autoregressive models. With `slopes` [P, du] the gradients of sum(slopes * output) are written, and
-  // where they are asked for those of the features: [P, positions + da (+ du)].
+  // (K of them) normalised, for autoregressive models. With `slopes` [P, du] the gradients of sum(slopes * output) are
+  // written, and where they are asked for those of the features: [P, positions + da (+ K du)].
   std::vector<float> pass(const FieldBatch& batch, std::span<const float> state, std::span<const float> slopes,
                           std::vector<float>* feature_slopes = nullptr);
 
@@ -41,9 +41,11 @@ class LanoTrainable : public Trainable {
 
   Places places_of(const FieldBatch& batch);
   std::vector<float> features_of(const FieldBatch& batch);  // state columns are left 0
-  void fill_state(std::vector<float>& features, std::span<const float> state) const;
+  // frame: of the state, 0 the oldest; values [P, du], normalised
+  void fill_state(std::vector<float>& features, std::int64_t frame, std::span<const float> values) const;
   void position_columns(const FieldBatch& batch, std::int64_t stride, std::vector<float>& features);
-  std::int64_t state_channels() const { return config_.task == Task::autoregressive ? shape_.output_channels : 0; }
+  std::int64_t state_frames() const { return config_.task == Task::autoregressive ? config_.state_frames : 0; }
+  std::int64_t state_channels() const { return state_frames() * shape_.output_channels; }
   LanoGradients gradients_in(std::vector<float>& flat) const;
 
   LanoConfig config_;

@@ -15,19 +15,21 @@ std::vector<float> copied(std::span<const float> values) { return {values.begin(
 
 Learner::Learner(const TrainConfig& config, std::unique_ptr<Trainable> model)
     : config_(config), model_(std::move(model)), optimiser_(config.optimiser, model_->layout()) {
+  state_frames_ = model_->architecture().value("state_frames", std::int64_t{1});
   if (config.ema > 0) average_ = copied(model_->values());
 }
 
 // The batch as the model sees it, with every frame of truth that it is judged by.
-Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place) const {
+Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place, std::int64_t total_steps) const {
   const SampleSet& set = *part.set;
   std::vector<std::int64_t> sizes;
   for (const Item& item : part.items) sizes.push_back(set.points_of(item.row));
   Lesson lesson;
   lesson.step = static_cast<std::uint64_t>(steps());
   lesson.place = place;
-  const SampleChanges changes(config_.augment, config_.points, sizes, static_cast<std::uint64_t>(config_.seed),
-                              lesson.step, place);
+  const bool coarse = static_cast<double>(steps()) < config_.points_share * static_cast<double>(total_steps);
+  const SampleChanges changes(config_.augment, coarse ? config_.points : 0, sizes,
+                              static_cast<std::uint64_t>(config_.seed), lesson.step, place);
   lesson.batch = set.batch(part.items);
   changes.apply(lesson.batch);
   const bool steps_in_time = config_.lano.task == Task::autoregressive;
@@ -39,11 +41,11 @@ Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place) const {
       lesson.weights.back().push_back(config_.loss.frame_weights.at(static_cast<std::size_t>(frame_of(item))));
     }
   };
-  const std::int64_t frames = steps_in_time ? config_.rollout + 1 : 1;
+  const std::int64_t given = state_frames_, frames = steps_in_time ? given + config_.rollout : 1;
   for (std::int64_t k = 0; k < frames; ++k) {
     lesson.truth.push_back(changes.apply(set.truth(items), set.mesh()));
     if (!steps_in_time) weigh([](const Item& item) { return item.frame; });
-    if (steps_in_time && k > 0) weigh([&](const Item&) { return k - 1; });  // weights belong to the steps rolled out
+    if (steps_in_time && k >= given) weigh([&](const Item&) { return k - given; });  // of the steps rolled out
     for (Item& item : items) ++item.frame;
   }
   if (config_.noise > 0) add_noise(lesson);
@@ -53,17 +55,19 @@ Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place) const {
 // A roll-out starts each step from a state that is a little wrong; so does training then. Relative to the root mean
 // square of each sample's state.
 void Learner::add_noise(Lesson& lesson) const {
-  std::vector<float>& state = lesson.truth.front();
-  const std::size_t channels = state.size() / static_cast<std::size_t>(lesson.batch.points());
+  const std::size_t channels = lesson.truth.front().size() / static_cast<std::size_t>(lesson.batch.points());
   std::size_t first = 0;
   for (std::size_t b = 0; b < lesson.batch.sizes.size(); ++b) {
     const std::size_t size = static_cast<std::size_t>(lesson.batch.sizes[b]) * channels;
     RandomStream stream(static_cast<std::uint64_t>(config_.seed), Purpose::noise, lesson.step, lesson.place + b);
-    std::vector<double> squares(channels);
-    for (std::size_t i = 0; i < size; ++i) squares[i % channels] += std::pow(static_cast<double>(state[first + i]), 2);
-    for (std::size_t i = 0; i < size; ++i) {
-      const double rms = std::sqrt(squares[i % channels] * static_cast<double>(channels) / static_cast<double>(size));
-      state[first + i] += static_cast<float>(config_.noise * rms * stream.normal());
+    for (std::size_t frame = 0; frame < static_cast<std::size_t>(state_frames_); ++frame) {
+      const std::span<float> state = std::span(lesson.truth[frame]).subspan(first, size);
+      std::vector<double> squares(channels);
+      for (std::size_t i = 0; i < size; ++i) squares[i % channels] += std::pow(static_cast<double>(state[i]), 2);
+      for (std::size_t i = 0; i < size; ++i) {
+        const double rms = std::sqrt(squares[i % channels] * static_cast<double>(channels) / static_cast<double>(size));
+        state[i] += static_cast<float>(config_.noise * rms * stream.normal());
+      }
     }
     first += size;
   }
@@ -85,7 +89,7 @@ Learner::Step Learner::step(const std::vector<PreparedBatch>& parts, std::int64_
   std::size_t all = 0, place = 0;
   for (const PreparedBatch& part : parts) all += part.items.size();
   for (const PreparedBatch& part : parts) {
-    Lesson now_learned = lesson(part, place);
+    Lesson now_learned = lesson(part, place, total_steps);
     now_learned.share = static_cast<double>(part.items.size()) / static_cast<double>(all);
     now_learned.first = place == 0;
     done.loss += now_learned.share * model_->learn(now_learned);

@@ -33,7 +33,7 @@ class Learner {
                const std::vector<float>& second_moment);
 
  private:
-  Lesson lesson(const PreparedBatch& part, std::uint64_t place) const;
+  Lesson lesson(const PreparedBatch& part, std::uint64_t place, std::int64_t total_steps) const;
   void draw_agents();
   void add_noise(Lesson& lesson) const;
 
@@ -41,6 +41,7 @@ class Learner {
   std::unique_ptr<Trainable> model_;
   Optimiser optimiser_;
   std::vector<float> average_;
+  std::int64_t state_frames_ = 1;
 };
 
 }  // namespace lano

@@ -23,15 +23,15 @@ std::string geometry_text(const SetDescription& set) {
 
 void check_task(const TrainConfig& config, const SetDescription& set) {
   const Task task = config.lano.task;
-  if ((task == Task::steady) != set.time.empty()) {
-    fail_usage(kDoing,
-               task == Task::steady ? "a steady set for model.task = \"steady\"" : "a set with output at several times",
-               set.time.empty() ? "a steady one" : "a time-dependent one",
-               "set model.task to steady, autoregressive or time_conditional");
-  }
+  check_task_fits(task, set);
   const std::int64_t frames = learned_frames(config, set);
   if (training_starts(config, set) < 1) {
-    fail_usage(kDoing, fmt::format("more than {} frames for train.rollout", config.rollout), std::to_string(frames));
+    const std::int64_t state = chosen_state_frames(config.lano, set);
+    fail_usage(kDoing,
+               state == 1
+                   ? fmt::format("more than {} frames for train.rollout", config.rollout)
+                   : fmt::format("at least {} frames for model.state_frames and train.rollout", state + config.rollout),
+               std::to_string(frames));
   }
   const std::int64_t weighted = task == Task::autoregressive ? config.rollout : task == Task::steady ? 0 : frames;
   const auto given = static_cast<std::int64_t>(config.loss.frame_weights.size());
@@ -67,9 +67,25 @@ void check_samples(const TrainConfig& config, const SetDescription& set, const S
 
 }  // namespace
 
+void check_task_fits(Task task, const SetDescription& set) {
+  if (task == Task::steady && !set.time.empty()) {
+    fail_usage(kDoing, "a set without times for model.task = \"steady\"",
+               fmt::format("'{}' with output at {} times", set.name, set.time.size()),
+               "set model.task to autoregressive (steps from frame to frame) or time_conditional (a function of time)");
+  }
+  if (task != Task::steady && set.time.empty()) {
+    fail_usage(kDoing,
+               fmt::format("a set with output at several times for model.task = \"{}\"",
+                           task == Task::autoregressive ? "autoregressive" : "time_conditional"),
+               fmt::format("'{}', which has no times", set.name), "set model.task to steady");
+  }
+}
+
 std::int64_t training_starts(const TrainConfig& config, const SetDescription& set) {
   const std::int64_t frames = learned_frames(config, set);
-  return config.lano.task == Task::autoregressive ? frames - config.rollout : frames;
+  return config.lano.task == Task::autoregressive
+             ? frames - config.rollout - (chosen_state_frames(config.lano, set) - 1)
+             : frames;
 }
 
 void check_recipe_fits(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey,

@@ -11,6 +11,9 @@ namespace lano {
 // 1, which is refused.
 std::int64_t training_starts(const TrainConfig& config, const SetDescription& set);
 
+// That a set with times is learned in time, and one without is not.
+void check_task_fits(Task task, const SetDescription& set);
+
 void check_recipe_fits(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey,
                        bool has_validation);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -12,6 +13,7 @@ namespace lano {
 std::string deciding_recipe(TrainConfig config) {
   const TrainConfig plain;
   config.data = plain.data;
+  config.from = std::filesystem::path(config.from).filename().string();
   config.memory_gb = plain.memory_gb;
   config.checkpoint_minutes = plain.checkpoint_minutes;
   config.checkpoint_steps = plain.checkpoint_steps;

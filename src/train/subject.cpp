@@ -1,9 +1,14 @@
 #include "train/subject.h"
 
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "evaluate/set_fit.h"
 #include "model_spec/architecture.h"
 #include "model_spec/baseline_size.h"
 #include "train/memory_need.h"
 #include "train/recipe_check.h"
+#include "train/start_model.h"
 
 namespace lano {
 namespace {
@@ -11,6 +16,7 @@ namespace {
 // The recipe's switches, and what the training data fix.
 nlohmann::json architecture_for(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey) {
   LanoConfig switches = config.lano;
+  switches.state_frames = chosen_state_frames(config.lano, set);
   const bool other = !is_lano(config.model);
   if (other) {  // whose points need no order and no patches
     switches.pool = Pool::sequence;
@@ -29,17 +35,29 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
 }  // namespace
 
 Subject::Subject(const TrainConfig& config, bool test)
-    : Subject(std::make_shared<const DatasetReader>(config.data), config, test) {}
+    : Subject(std::make_shared<const DatasetReader>(open_dataset(config.data, config.lano.task)), config, test) {}
 
 Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test)
-    : owned(std::move(set)), reader(*owned), survey(survey_split(reader, config)), validation(reader) {
+    : start(config.from.empty() ? std::nullopt : std::optional(read_model_file(config.from))),
+      owned(std::move(set)),
+      reader(*owned),
+      survey(survey_split(reader, config)),
+      validation(reader) {
+  if (start) {
+    check_fits(start->set, reader.description(), fmt::format("starting from '{}'", config.from));
+    if (to_toml(with_start(config, *start)) != to_toml(config))
+      fail_usage(fmt::format("starting from '{}'", config.from), "the switches of its model", "others",
+                 "leave out what the recipe says of [model], train.increments and normalise.displacement");
+    if (config.from_normaliser == StartScaling::keep)
+      survey.normaliser = start_normaliser(*start, reader.description());
+  }
   check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
   // A NaN in the test split is said now, not after hours of training; nothing else is learned from it here.
   if (test) read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
 }
 
 nlohmann::json Subject::architecture(const TrainConfig& config) const {
-  return architecture_for(config, reader.description(), survey);
+  return start ? start->architecture : architecture_for(config, reader.description(), survey);
 }
 
 std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const {
@@ -55,6 +73,7 @@ std::unique_ptr<Trainable> Subject::make_model(const TrainConfig& config) const 
   auto model = make_trainable(made, config,
                               {survey.normaliser.output, set.shape, survey.spacing, survey.normaliser.increment,
                                survey.normaliser.mean_output.values()});
+  if (start) load_start(*start, *model, config.from);
   // A number of agents it cannot have fails here, not in mid-run.
   for (const double agents : config.agents_range) model->use_agents(static_cast<std::int64_t>(agents));
   if (!config.agents_range.empty()) model->use_agents(config.lano.agents);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "data/sample_feed.h"
 #include "runtime/model_file.h"
@@ -27,6 +28,7 @@ struct Subject {
   std::unique_ptr<SampleFeed> make_feed(const Trainable& model);
   ModelFile about_model(nlohmann::json architecture) const;  // a model file without weights
 
+  std::optional<ModelFile> start;  // train.from: its model, its weights, and where asked its normaliser
   std::shared_ptr<const DatasetReader> owned;
   const DatasetReader& reader;
   SplitSurvey survey;

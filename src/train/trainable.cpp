@@ -17,6 +17,11 @@ MakeTrainable& torch_trainables() {
 
 }  // namespace
 
+void Trainable::load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing) {
+  if (!named.empty())
+    fail(doing, "a model without running statistics", std::to_string(named.size()), "the file is of another model");
+}
+
 void Trainable::load_buffers(std::span<const float> flat, std::string_view doing) {
   if (!flat.empty()) {
     fail(doing, "no running statistics", std::to_string(flat.size()), "the state is of another model");

@@ -31,7 +31,7 @@ struct Objective {
 // One batch of a step.
 struct Lesson {
   FieldBatch batch;
-  std::vector<std::vector<float>> truth;     // [P, du] physical; autoregressive: the first state, then one per step
+  std::vector<std::vector<float>> truth;     // [P, du] physical; autoregressive: the frames of the state, one per step
   std::vector<std::vector<double>> weights;  // of each sample in each judged frame; empty: 1
   double share = 1;                          // of this batch in the loss of the step
   bool first = true;                         // of the step: gradients are written, else added to
@@ -56,6 +56,7 @@ class Trainable {
   // Running statistics: written by learn(), touched by no gradient, decay or running mean of the weights.
   virtual std::vector<float> buffers() const { return {}; }
   virtual void load_buffers(std::span<const float> flat, std::string_view doing);
+  virtual void load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing);
   virtual std::map<std::string, Tensor> name_buffers(std::span<const float> flat) const;
 };
 

@@ -38,12 +38,19 @@ bool all_finite(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
 }
 
+// A resumed run begins with the model file it once began with, whatever became of it elsewhere.
+TrainConfig with_kept_start(TrainConfig config, const std::filesystem::path& folder, bool resume) {
+  if (resume && !config.from.empty() && std::filesystem::exists(start_file(folder)))
+    config.from = start_file(folder).string();
+  return config;
+}
+
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
       : config_(config),
         options_(options),
-        subject_(config, options.test),
+        subject_(with_kept_start(config, folder, options.resume), options.test),
         learner_(config, subject_.make_model(config)),
         feed_(subject_.make_feed(model())),
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
@@ -53,6 +60,8 @@ class Trainer {
     state_.config = to_toml(config);
     state_.data = data_identity(subject_.reader, subject_.survey.ids);
     state_.threads = thread_count();
+    if (subject_.start && !std::filesystem::exists(start_file(folder)))
+      write_model_file(start_file(folder), *subject_.start);
   }
 
   void resume();
@@ -164,7 +173,9 @@ TrainResult Trainer::run() {
 }
 
 std::vector<BaselineError> Trainer::baselines_on(Split split) const {
-  return SimpleBaselines(subject_.reader, config_.lano.task).judge(subject_.reader, subject_.reader.indices(split));
+  const SetDescription& set = subject_.reader.description();
+  const std::int64_t given = given_frames(config_.lano.task, chosen_state_frames(config_.lano, set), set);
+  return SimpleBaselines(subject_.reader, given).judge(subject_.reader, subject_.reader.indices(split));
 }
 
 void Trainer::announce() const {
@@ -172,6 +183,7 @@ void Trainer::announce() const {
   for (const std::string& line : options_.preface) listener().say(line);
   const std::int64_t parameters = learner_.model().parameter_count();
   folder_.event("start", {{"version", kVersion},
+                          {"set", subject_.reader.description().name},
                           {"parameters", parameters},
                           {"train", survey.ids.size()},
                           {"validation", subject_.validation.count()},
@@ -298,6 +310,7 @@ void Trainer::write_model() {
                      {"recipe", deciding_recipe(config_)},
                      {"epoch", state_.best.epoch},
                      {"weights", state_.best.average ? "ema" : "raw"},
+                     {"from", std::filesystem::path(config_.from).filename().string()},
                      {"train_samples", subject_.survey.ids.size()},
                      {"validation_l2", number_or_null(state_.best.error)}};
   file.weights = name_tensors(model().layout(), state_.best_weights);
@@ -356,7 +369,9 @@ std::string Trainer::selection_text() const {
           ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best.epoch,
                         state_.epoch, learner_.average().empty() ? "" : " of raw and averaged weights")
           : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best.epoch);
-  return which + (options_.test ? "; the test split was judged once, after training" : "; the test split was not read");
+  return which + (subject_.reader.indices(Split::test).empty() ? "; the set has no test split"
+                  : options_.test                              ? "; the test split was judged once, after training"
+                                                               : "; the test split was not read");
 }
 
 std::string Trainer::detail(double loss) const {

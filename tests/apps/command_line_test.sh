@@ -210,7 +210,7 @@ for out in p.vts p.vtu; do
 done
 expect 0 'dataset' "$lano" info p.h5
 expect 1 'add --force' "$lano" predict run/model.safetensors --data d.h5 --out p.h5
-expect 2 '.h5, .npy, .vts or .vtu' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
+expect 2 '.npz, .vts, .vtu or .pvd' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
 expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
 expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
 expect 0 'report: run/report/index.html' "$lano" report run
@@ -227,11 +227,25 @@ expect 0 'steps   ' "$lano" train --data d.h5 --out own2 --minutes 0.03 --set mo
 expect 1 'already there' "$lano" train --data d.h5 --out own --minutes 0.03
 expect 2 'its epochs are fixed' "$lano" train --resume own --minutes 1
 [ ! -e own.timing ] || complain "the timed steps left a folder"
-expect 2 'model.task' "$lano" train --data b.h5 --out brun $tiny --set model.task=steady --set train.selection=last
+expect 2 'output at 4 times; set model.task to autoregressive .* or time_conditional' \
+  "$lano" train --data b.h5 --out brun $tiny --set model.task=steady --set train.selection=last
+expect 2 'output at 4 times; set model.task to auto' "$lano" train --data b.h5 --out b2 --set model.task=steady
 expect 0 'test relative L2' \
   "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
 expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
+expect 0 'relative L2' "$lano" eval brun/model.safetensors --data b.h5 --steps 2 --picture seen.png --animation now.png
+grep -q acTL now.png || complain "now.png does not move"
+expect 0 'animation: then.png' "$lano" report brun --animation then.png
+grep -q acTL then.png || complain "then.png does not move"
+grep -q 'relative L2 against t"' brun/report/index.html || complain "the error in time is not drawn over the times"
 expect 0 '1 predictions' "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
+expect 0 '1 predictions of .* 6 frames, t = 0 to ' \
+  "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.pvd
+[ -s b.pvd ] && [ -s b-t005.vts ] || complain "b.pvd or its frames are missing"
+expect 1 'b-t000.vts.*add --force' "$lano" predict brun/model.safetensors --data b.h5 --split test --out b.pvd
+expect 2 'no --steps' "$lano" predict run/model.safetensors --data d.h5 --split test --steps 5 --out s.npy
+expect 2 'no --times' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
+[ ! -e s.npy ] || complain "a refused prediction left s.npy"
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
 expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
 # Kept to the bit through stop and resume.
@@ -241,6 +255,7 @@ expect 0 'relative L2' "$lano" eval run/model.safetensors --data d.h5 --picture 
 [ "$(head -c 4 seen.png | tail -c 3)" = PNG ] || complain "seen.png is no picture"
 expect 0 'picture: judged.png' "$lano" report run --picture judged.png
 [ "$(head -c 4 judged.png | tail -c 3)" = PNG ] || complain "judged.png is no picture"
+expect 2 'a set with several times.*use --picture' "$lano" report run --animation moving.png
 expect 0 'report: both.html' "$lano" report run parts --out both.html
 grep -q 'median test sample' both.html || complain "both.html shows no sample"
 cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"

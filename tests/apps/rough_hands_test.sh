@@ -140,7 +140,14 @@ fi
 
 # Runs that are not finished, names that cannot be.
 "$lano" train "${small[@]}" --stop-after 1 --out half >/dev/null 2>&1
-ends 1 'was stopped after epoch 1 of 2' "$lano" report half
+"$lano" report half >out 2>err || bad "no report of a stopped run: $(cat err)"
+grep -q 'It was stopped after epoch 1 of 2.*lano train --resume half' half/report/index.html ||
+  bad "the report of a stopped run should say so, and how to go on"
+mkdir -p begun && cp half/config.toml begun
+ends 1 'is not finished: it has none yet.*lano train --resume begun' "$lano" info begun/model.safetensors
+ends 1 'a run that is not finished' "$lano" report half --picture half.png
+ends 1 'belongs to the run .half.: name that' "$lano" report half/config.toml
+ends 1 'belongs to the run .half.: name that' "$lano" runs half/config.toml
 long=$(printf 'x%.0s' $(seq 300))
 ends 1 expected "$lano" info "$long.h5"
 ends 1 expected "$lano" train "${small[@]}" --out "$long"

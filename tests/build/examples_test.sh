@@ -39,4 +39,4 @@ grep -q 'autoregressive' "$scratch/error"
 if "$scratch/predict-c" "$source/README.md" 2>"$scratch/error"; then echo "a README was taken for a model"; exit 1; fi
 grep -q 'safetensors' "$scratch/error"
 PYTHONPATH=$python_path "$python" "$source/tests/runtime/python_test.py" "$model" \
-  "$scratch/models/autoregressive.safetensors"
+  "$scratch/models/autoregressive.safetensors" "$scratch/models/time_conditional.safetensors"

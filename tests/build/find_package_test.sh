@@ -21,7 +21,7 @@ cat > "$scratch/user/main.cpp" <<'CPP'
 #include "data/npy.h"
 #include "metrics/metrics.h"
 #include "pde/darcy_problem.h"
-#include "report/picture.h"
+#include "report/png_file.h"
 #include "runtime/model_file.h"
 int main() {
   lano::DarcyConfig config;

@@ -38,5 +38,5 @@ PYTHONPATH=$scratch/site \
   "$python" -c 'import sys, lano; assert lano.__file__.startswith(sys.argv[1]), lano.__file__' "$scratch/site"
 PYTHONPATH=$scratch/site \
   "$python" "$source/tests/runtime/python_test.py" "$source/tests/data/files/model-v1.safetensors" \
-  "$scratch/models/autoregressive.safetensors"
+  "$scratch/models/autoregressive.safetensors" "$scratch/models/time_conditional.safetensors"
 echo "${wheels[0]##*/} works from a clean folder"

@@ -111,6 +111,27 @@ TEST(ImportTime, InitialFramesBecomeInput) {
     EXPECT_EQ(s.output[static_cast<std::size_t>(x)], mark({4, 2, x}));
   }
   EXPECT_FLOAT_EQ(s.coordinates[3], 0.4375f);
+  // Models that step see one row of frames.
+  const DatasetReader stepped(scratch / "d.h5", InitialFrames::output);
+  EXPECT_EQ(stepped.description().given_frames, 2);
+  EXPECT_EQ(stepped.description().input_channels(), 0);
+  EXPECT_EQ(stepped.description().time.size(), 5u);
+  EXPECT_TRUE(stepped.description().initial_time.empty());
+  const Samples whole = stepped.read(std::vector<std::int64_t>{1, 0}),
+                split = reader.read(std::vector<std::int64_t>{1, 0});
+  EXPECT_EQ(whole.frames, 5);
+  EXPECT_TRUE(whole.input.empty());
+  const std::int64_t du = reader.description().output_channels(), n = whole.points;
+  for (std::int64_t row = 0; row < 2; ++row) {
+    const auto frames = whole.output_of(row, du), input = split.input_of(row, 2 * du), later = split.output_of(row, du);
+    for (std::int64_t f = 0; f < 5; ++f) {
+      for (std::int64_t v = 0; v < n * du; ++v) {
+        const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+        EXPECT_EQ(frames[at(f * n * du + v)],
+                  f < 2 ? input[at(v / du * 2 * du + f * du + v % du)] : later[at((f - 2) * n * du + v)]);
+      }
+    }
+  }
   options.initial = 5;
   EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "--initial from 1 to 4");
 }

@@ -36,6 +36,22 @@ TEST(Numpy, WritesWhatItReads) {
   }
 }
 
+TEST(Numpy, WritesArchives) {
+  test::Scratch scratch;
+  const std::vector<float> values{1, 2, 3, 4, 5, 6.5f};
+  const std::vector<double> times{0.1, 1e-3};
+  const std::vector<NpzArray> arrays{{"u", {2, 3}, values}, {"time", {2}, {}, times}};
+  for (const char* name : {"a.npz", "b.npz"}) write_npz(scratch / name, arrays);
+  EXPECT_EQ(numpy_keys(scratch / "a.npz"), (std::vector<std::string>{"u", "time"}));
+  EXPECT_EQ(read_numpy(scratch / "a.npz", "u").shape, (Shape{2, 3}));
+  EXPECT_EQ(read_numpy(scratch / "a.npz", "u").values, values);
+  EXPECT_EQ(read_numpy(scratch / "a.npz", "time").values, (std::vector<float>{0.1f, 1e-3f}));
+  EXPECT_EQ(numpy_arrays(scratch / "a.npz")[1].type, "float64");
+  EXPECT_EQ(read_file(scratch / "a.npz", "reading"), read_file(scratch / "b.npz", "reading"));
+  EXPECT_EQ(scratch.files(), 2u);
+  EXPECT_ERROR_WITH(write_npz(scratch / "none" / "c.npz", arrays), "expected");
+}
+
 // A Fortran-ordered and a plain file, read in parts.
 TEST(Numpy, PartsAreTheSameAsInTheWhole) {
   test::Scratch scratch;

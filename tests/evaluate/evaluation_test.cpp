@@ -13,8 +13,9 @@ namespace {
 // Adds to the state (or, steady, to the input) a number that grows with time.
 class Adder : public Predictor {
  public:
-  explicit Adder(Task task) : task_(task) {}
+  explicit Adder(Task task, std::int64_t state_frames = 1) : task_(task), state_frames_(state_frames) {}
   Task task() const override { return task_; }
+  std::int64_t state_frames() const override { return task_ == Task::autoregressive ? state_frames_ : 0; }
   std::int64_t use_agents(std::int64_t agents) override { return agents; }
   std::vector<std::size_t> calls;  // queries of each
 
@@ -22,7 +23,11 @@ class Adder : public Predictor {
   void apply(std::span<const Operator::Query> queries) override {
     calls.push_back(queries.size());
     for (const Operator::Query& query : queries) {
+      // Of a state of several frames the oldest is the one added to: the window must move.
       const auto from = task_ == Task::autoregressive ? query.call.state : query.input;
+      if (task_ == Task::autoregressive) {
+        EXPECT_EQ(from.size(), query.output.size() * static_cast<std::size_t>(state_frames_));
+      }
       for (std::size_t i = 0; i < query.output.size(); ++i)
         query.output[i] = from[i] + static_cast<float>(1 + query.call.time);
     }
@@ -30,6 +35,7 @@ class Adder : public Predictor {
 
  private:
   Task task_;
+  std::int64_t state_frames_;
 };
 
 SetDescription line(std::vector<double> time = {}) {
@@ -75,6 +81,45 @@ TEST(Predictor, RollsOutFromTheFirstFrameAndBeyondTheLast) {
   const Judged judged = judge(adder, line({0, 1, 2, 3}), samples, 2);
   EXPECT_EQ(judged.evaluation.first_frame, 1);
   EXPECT_EQ(judged.evaluation.step_l2, (std::vector<double>{0, 0}));
+}
+
+// The oldest frame of two and one more: 1, 2, then 2, 3, 3, 4, ... of states that begin at 1 and 2.
+TEST(Predictor, AStateOfSeveralFramesMovesByOne) {
+  Adder adder(Task::autoregressive, 2);
+  const Samples samples = samples_of(1, 4);
+  const Prediction prediction = adder.predict(line({0, 1, 2, 3}), samples, 4);
+  EXPECT_EQ(prediction.frames, 6);
+  std::vector<float> first;
+  for (std::size_t t = 0; t < 6; ++t) first.push_back(prediction.of(samples, 0, 1)[t * 4]);
+  EXPECT_EQ(first, (std::vector<float>{1, 2, 2, 3, 3, 4}));
+  const Judged judged = judge(adder, line({0, 1, 2, 3}), samples);
+  EXPECT_EQ(judged.evaluation.first_frame, 2);
+  EXPECT_EQ(judged.evaluation.step_l2.size(), 2u);
+  // A dataset may give more frames than a model looks at: the last ones are its state, the others are not judged.
+  SetDescription given = line({0, 1, 2, 3});
+  given.given_frames = 3;
+  EXPECT_EQ(judge(adder, given, samples).evaluation.first_frame, 3);
+  EXPECT_EQ(adder.predict(given, samples).of(samples, 0, 1)[3 * 4], 3);
+  EXPECT_ERROR_WITH(adder.predict(line({0}), samples_of(1, 1)), "2 frames to step from");
+}
+
+// Twenty of very many frames are kept for the pictures: those given are counted among the kept ones.
+TEST(ShownSamples, GivenFramesAreCountedAmongThoseShown) {
+  const test::Scratch scratch;
+  Adder adder(Task::autoregressive);
+  std::vector<double> time(50000);
+  std::iota(time.begin(), time.end(), 0.0);
+  SetDescription set = line(time);
+  set.given_frames = 40000;
+  const Samples samples = samples_of(1, 50000);
+  const ShownSamples shown = shown_samples(set, samples, judge(adder, set, samples));
+  ASSERT_EQ(shown.set.time.size(), 20u);
+  EXPECT_EQ(shown.set.given_frames, 16);
+  EXPECT_LT(shown.set.time[15], 40000);
+  EXPECT_GE(shown.set.time[16], 40000);
+  write_shown(scratch / "shown.h5", shown);
+  EXPECT_EQ(read_shown(scratch / "shown.h5").set.given_frames, 16);
+  EXPECT_EQ(at_last_frame(shown).set.given_frames, 1);
 }
 
 TEST(Predictor, ManySamplesGoInGroups) {
@@ -125,6 +170,42 @@ TEST(ShownSamples, BestMedianAndWorstThroughTheFile) {
   }
   EXPECT_EQ(shown.samples[2].prediction, (std::vector<float>{3, 4, 5, 6}));
   EXPECT_TRUE(rows_to_show({}).empty());
+}
+
+TEST(ShownSamples, EveryFrameAndTheCellsGoThroughTheFile) {
+  Adder adder(Task::time_conditional);
+  const Samples samples = samples_of(2, 2);
+  const SetDescription set = line({0, 1});
+  ShownSamples shown = shown_samples(set, samples, judge(adder, set, samples));
+  shown.cell_kind = CellKind::line;
+  for (ShownSample& sample : shown.samples) sample.cells = {0, 1, 1, 2, 2, 3};
+  shown.samples[1].cells = {0, 1};
+  const test::Scratch scratch;
+  write_shown(scratch / "shown.h5", shown);
+  const ShownSamples again = read_shown(scratch / "shown.h5");
+  EXPECT_EQ(again.set.time, (std::vector<double>{0, 1}));
+  EXPECT_EQ(again.times, (std::vector<double>{0, 1}));
+  EXPECT_EQ(again.cell_kind, CellKind::line);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again.samples[i].truth.size(), 2 * 4u);
+    EXPECT_EQ(again.samples[i].truth, shown.samples[i].truth);
+    EXPECT_EQ(again.samples[i].prediction, shown.samples[i].prediction);
+    EXPECT_EQ(again.samples[i].cells, shown.samples[i].cells);
+  }
+  const ShownSamples last = at_last_frame(again);
+  EXPECT_TRUE(last.set.time.empty());
+  EXPECT_EQ(last.samples[0].truth,
+            std::vector<float>(again.samples[0].truth.begin() + 4, again.samples[0].truth.end()));
+}
+
+TEST(ShownSamples, OfManyFramesSomeAreShown) {
+  EXPECT_EQ(frames_to_show(1, 1000000), (std::vector<std::int64_t>{0}));
+  EXPECT_EQ(frames_to_show(200, 100).size(), 200u);
+  const std::vector<std::int64_t> some = frames_to_show(200, 10000);
+  EXPECT_EQ(some.size(), 20u);
+  EXPECT_EQ(some.front(), 0);
+  EXPECT_EQ(some.back(), 199);
+  for (std::size_t i = 1; i < some.size(); ++i) EXPECT_NEAR(some[i] - some[i - 1], 199.0 / 19, 1);
 }
 
 }  // namespace

@@ -111,6 +111,24 @@ TEST(OwnRecipe, TimesAreSteppedOrAFunctionOfTime) {
   EXPECT_EQ(task("driven.h5"), Task::time_conditional);
 }
 
+// What is said of the task decides what follows from it; what cannot be is answered by what can.
+TEST(OwnRecipe, TheTaskMayBeSaid) {
+  const Scratch scratch;
+  make_set(scratch / "states.h5", {.shape = {10, 10}, .inputs = 0, .frames = 5});
+  make_set(scratch / "steady.h5", {.shape = {10, 10}});
+  const auto recipe = [&](const char* name, const char* task) {
+    return own_recipe((scratch / name).string(), {"train.epochs=1", std::string("model.task=") + task}, 1,
+                      scratch / "timing")
+        .config;
+  };
+  EXPECT_TRUE(recipe("states.h5", "autoregressive").increments);
+  const TrainConfig function = recipe("states.h5", "time_conditional");
+  EXPECT_EQ(function.lano.task, Task::time_conditional);
+  EXPECT_FALSE(function.increments);
+  EXPECT_ERROR_WITH(recipe("states.h5", "steady"), "found 'made up' with output at 5 times; set model.task to auto");
+  EXPECT_ERROR_WITH(recipe("steady.h5", "autoregressive"), "set model.task to steady");
+}
+
 TEST(OwnRecipe, ChannelsOfOtherUnitsWeighAlike) {
   const Scratch scratch;
   make_set(scratch / "set.h5", {.shape = {10, 10}, .outputs = 2, .second_scale = 1e-6});

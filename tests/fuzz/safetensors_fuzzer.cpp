@@ -14,11 +14,11 @@ namespace {
 void predict(lano::Operator& op, const std::vector<float>& coordinates, const lano::Shape& mesh) {
   const lano::SetDescription& set = op.set();
   const std::size_t points = coordinates.size() / static_cast<std::size_t>(set.dims());
-  const std::int64_t channels = set.input_channels() + set.output_channels();
+  const std::int64_t state_channels = op.state_frames() * set.output_channels(),
+                     channels = set.input_channels() + set.output_channels() + state_channels;
   if (points == 0 || static_cast<std::int64_t>(points) * channels > (1 << 16)) return;  // right, and slow
   const std::vector<float> input(points * static_cast<std::size_t>(set.input_channels()), 0.5f);
-  const std::vector<float> state(
-      op.task() == lano::Task::autoregressive ? points * static_cast<std::size_t>(set.output_channels()) : 0, 0.25f);
+  const std::vector<float> state(points * static_cast<std::size_t>(state_channels), 0.25f);
   try {
     op.predict(coordinates, input, lano::Operator::Call{.mesh = mesh, .time = 1.5, .state = state});
   } catch (const lano::Error&) {

@@ -55,6 +55,12 @@ std::vector<Taught> lessons() {
     t.config.rollout = 2;
     t.config.increments = true;
   });
+  add("two_frames", timed, {few, few}, [](Taught& t) {
+    t.config.lano.task = Task::autoregressive;
+    t.config.lano.state_frames = 2;
+    t.config.rollout = 3;
+    t.config.increments = true;
+  });
   add("mean_output", grid, {n, n}, [](Taught& t) { t.config.output = Scaling::field; });
   add("dropped", grid, {n, n}, [](Taught& t) { t.config.lano.dropout = 0.2; });
   add("packed_clouds", described(Geometry::points, {100}, 2, 1, 1), {100, 31, 140},
@@ -88,7 +94,8 @@ Lesson lesson_of(const Taught& t) {
   b.input = plain(torch::randn({points, t.set.input_channels()}));
   const bool steps = t.config.lano.task == Task::autoregressive;
   if (t.config.lano.task == Task::time_conditional) b.times.assign(t.sizes.size(), 0.5), b.times[0] = 0.25;
-  for (std::int64_t k = 0; k < (steps ? t.config.rollout + 1 : 1); ++k) {
+  for (std::int64_t k = 0; k < (steps ? t.config.rollout + std::max<std::int64_t>(1, t.config.lano.state_frames) : 1);
+       ++k) {
     lesson.truth.emplace_back();
     for (std::int64_t i = 0; i < points; ++i) {
       const auto at = static_cast<std::size_t>(2 * i);

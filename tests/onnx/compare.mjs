@@ -63,15 +63,25 @@ async function compare(session, entry, set) {
     }
     return values;
   };
+  // The frames before f, oldest first: [samples, frames of a state, n, du].
+  const state = (f, first, count) => {
+    const k = entry.stateFrames, values = new Float32Array(count * k * n * du);
+    for (let s = 0; s < count; ++s) {
+      const at = (first + s) * frames + f - k;
+      values.set(wanted.subarray(at * n * du, (at + k) * n * du), s * k * n * du);
+    }
+    return values;
+  };
   let worst = 0;
   for (const [first, count] of [[0, all], [all - 1, 1]]) {
     const feeds = { coordinates: samples(coordinates.values, coordinates.shape, first, count) };
     if (entry.inputs > 0) feeds.input = samples(input.values, input.shape, first, count);
-    for (let f = entry.task === 'autoregressive' ? 1 : 0; f < frames; ++f) {
+    for (let f = entry.stateFrames; f < frames; ++f) {
       if (entry.task === 'time_conditional')
         feeds.time = new Tensor('float32', new Float32Array(count).fill(set.times[f]), [count]);
-      if (entry.task === 'autoregressive')
-        feeds.state = new Tensor('float32', frame(f - 1, first, count), [count, n, du]);
+      if (entry.stateFrames === 1) feeds.state = new Tensor('float32', frame(f - 1, first, count), [count, n, du]);
+      if (entry.stateFrames > 1)
+        feeds.state = new Tensor('float32', state(f, first, count), [count, entry.stateFrames, n, du]);
       const { output } = await session.run(feeds);
       if (output.dims.join() !== [count, n, du].join()) return Infinity;
       worst = Math.max(worst, apart(output.data, frame(f, first, count)));
@@ -115,6 +125,10 @@ for (const entry of cases) {
     const shapes = { coordinates: axes, input: entry.inputs, state: entry.sets[0].channels };
     const names = session.inputNames.filter((name) => name !== 'time');
     const feeds = Object.fromEntries(names.map((name) => small(name, shapes[name])));
+    if (entry.stateFrames > 1) {
+      const du = entry.sets[0].channels, k = entry.stateFrames;
+      feeds.state = new Tensor('float32', new Float32Array(k * 2 * du), [1, k, 2, du]);
+    }
     if (session.inputNames.includes('time')) feeds.time = new Tensor('float32', new Float32Array(1), [1]);
     const said = await session.run(feeds).then(() => 'an answer', (error) => String(error));
     if (!/invalid dimensions/i.test(said)) failures.push(`${entry.name}: two points in place of its mesh gave ${said}`);

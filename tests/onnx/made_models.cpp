@@ -178,6 +178,7 @@ json write_case(const std::string& name, const LanoConfig& config, const SetDesc
   asked.insert(asked.begin(), {name, set, grid});
   json entry{{"name", name},
              {"task", file.architecture.at("task")},
+             {"stateFrames", config.task == Task::autoregressive ? std::max<std::int64_t>(1, config.state_frames) : 0},
              {"cloud", set.geometry == Geometry::points},
              {"inputs", set.input_channels()},
              {"sets", json::array()},
@@ -333,6 +334,12 @@ json write_cases() {
       "autoregressive", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
   add(
       "changing", [](auto& c) { c.task = Task::autoregressive; }, timed, points);
+  const auto two_frames = [](auto& c) {
+    c.task = Task::autoregressive;
+    c.state_frames = 2;
+  };
+  add("two_frames", two_frames, timed, points);
+  add("changing_two_frames", two_frames, timed, points);
   on_grid("ffn_stencil", [](auto& c) { c.ffn_stencil = true; });
   add(
       "time_conditional",
@@ -352,6 +359,7 @@ json write_cases() {
   auto timed_cloud = described(Geometry::points, {40}, 2, 1, 2);
   timed_cloud.time = {0.0, 0.1, 0.2, 0.3};
   add("changing_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
+  add("changing_two_frames_cloud", two_frames, timed_cloud, {});
   add("autoregressive_cloud", [](auto& c) { c.task = Task::autoregressive; }, timed_cloud, {});
   add("time_conditional_cloud", [](auto& c) { c.task = Task::time_conditional; }, timed_cloud, {});
   const auto moved = described(Geometry::mesh, {7, 4}, 2, 1, 2);

@@ -1,11 +1,14 @@
+#include <fmt/format.h>
 #include <png.h>
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "core/atomic_file.h"
 #include "report/html_report.h"
 #include "report/picture.h"
+#include "report/png_file.h"
 #include "report/sheet.h"
 #include "report/vtk.h"
 #include "scratch.h"
@@ -141,6 +144,20 @@ TEST(Report, ShowsTheErrorInTime) {
   EXPECT_EQ(render_report(c).find("Error in time"), std::string::npos);
   c.steps = {{"mean over test samples", "#000", {1, 2, 3}, {0.01, 0.02, 0.03}}};
   EXPECT_NE(render_report(c).find("Error in time"), std::string::npos);
+  EXPECT_NE(render_report(c).find(">frame</text>"), std::string::npos);
+  c.steps_over = "t";
+  EXPECT_NE(render_report(c).find(">t</text>"), std::string::npos);
+}
+
+TEST(Report, SamplesInTimeAreAStripAndMove) {
+  ReportContent c = content();
+  c.set.time = {0, 1};
+  c.samples[0].truth = {1, 1, 1, 2, 1, 1, 1, 3};
+  c.samples[0].prediction = {1, 1, 1, 2, 1, 1, 1, 2.5f};
+  const std::string html = render_report(c);
+  EXPECT_NE(html.find("input, truth, prediction and error at several times"), std::string::npos);
+  EXPECT_NE(html.find("truth, prediction and error, animated"), std::string::npos);
+  EXPECT_EQ(render_report(content()).find("animated"), std::string::npos);
 }
 
 TEST(Report, SaysHowTheNumberWasPicked) {
@@ -154,9 +171,12 @@ TEST(Report, SurvivesEmptyAndConstantContent) {
   EXPECT_NE(render_report(c).find("no curve yet"), std::string::npos);
   c = content();
   c.samples[0].truth = c.samples[0].prediction = {2, 2, 2, 2};
+  c.samples[0].input = {7.25f, 7.25f, 7.25f, 7.25f};
   c.errors = {0.5};
   c.curves = {{"one point", "#000", {1}, {0.5}}};
-  EXPECT_EQ(render_report(c).find("nan"), std::string::npos);
+  const std::string html = render_report(c);
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_NE(html.find("<span></span><span>7.25</span><span></span>"), std::string::npos);  // one number beside its bar
 }
 
 TEST(Vtk, StructuredGridKeepsTheOrderOfPoints) {
@@ -190,6 +210,35 @@ TEST(Vtk, UnstructuredCellsAndPointClouds) {
   EXPECT_ERROR_WITH(write_vtk(scratch / "c.vts", set, coords, {}), "write .vtu");
 }
 
+TEST(Vtk, GivenCellsStandInPlaceOfVertices) {
+  test::Scratch scratch;
+  SetDescription set = content().set;
+  set.geometry = Geometry::points;
+  set.shape = {5};
+  const std::vector<float> coords(10, 0.0f), values(5, 1.0f);
+  const std::vector<std::int64_t> corners{0, 1, 2, 3, 1, 2, 3, 4};
+  for (const auto& [kind, type, count] : {std::tuple{CellKind::quadrilateral, 9, 2},
+                                          {CellKind::tetrahedron, 10, 2},
+                                          {CellKind::line, 3, 4},
+                                          {CellKind::hexahedron, 12, 1}}) {
+    write_vtk(scratch / "a.vtu", set, coords, {{"u", values}}, VtkCells{kind, corners});
+    const std::string text = read_file(scratch / "a.vtu", "r");
+    EXPECT_NE(text.find(fmt::format("NumberOfPoints=\"5\" NumberOfCells=\"{}\"", count)), std::string::npos);
+    const std::string end = "\n</AppendedData>";  // the types are the last array
+    EXPECT_EQ(text[text.find(end) - 1], static_cast<char>(type));
+  }
+}
+
+TEST(Vtk, ASeriesNamesTimesAndFiles) {
+  test::Scratch scratch;
+  write_vtk_series(scratch / "a.pvd", {{0, "a-t000.vtu"}, {0.1, "b<&\".vtu"}});
+  const std::string text = read_file(scratch / "a.pvd", "r");
+  EXPECT_NE(text.find("<DataSet timestep=\"0\" group=\"\" part=\"0\" file=\"a-t000.vtu\"/>"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("timestep=\"0.1\" group=\"\" part=\"0\" file=\"b&lt;&amp;&quot;.vtu\"/>"), std::string::npos)
+      << text;
+}
+
 TEST(Sheet, JoinsImagesWithAGap) {
   const auto plain = [](std::int64_t width, std::int64_t height, std::uint8_t grey) {
     return Image{width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * width * height), grey)};
@@ -219,11 +268,12 @@ TEST(Sheet, JudgedSamplesAreInputTruthPredictionError) {
   sample.input = {0, 1, 2, 3};
   sample.truth = {0, 5, 1, 5, 2, 5, 4, 5};
   sample.prediction = {0, 5, 1, 5, 2, 5, 3, 5};
-  const auto rows = draw_judged(set, {sample, sample}, 2);
-  ASSERT_EQ(rows.size(), 4u);  // two channels of two samples
+  const PanelRows rows = judged_panels(set, sample, {}, 2);
+  ASSERT_EQ(rows.size(), 2u);  // two channels
   for (const auto& row : rows) ASSERT_EQ(row.size(), 4u);
-  const auto pixel = [](const Image& image, std::size_t at) {
-    return Rgb{image.rgb[3 * at], image.rgb[3 * at + 1], image.rgb[3 * at + 2]};
+  const auto pixel = [](const Panel& panel, std::size_t at) {
+    const auto& rgb = panel.image.rgb;
+    return Rgb{rgb[3 * at], rgb[3 * at + 1], rgb[3 * at + 2]};
   };
   // Point (1, 1) is the upper right pixel: truth 4 of [0, 4], prediction 3 of the same range, error 1 of [0, 1].
   EXPECT_EQ(pixel(rows[0][1], 1), colour(ColourMap::field, 1));
@@ -231,24 +281,34 @@ TEST(Sheet, JudgedSamplesAreInputTruthPredictionError) {
   EXPECT_EQ(pixel(rows[0][3], 1), colour(ColourMap::error, 1));
   EXPECT_EQ(pixel(rows[0][3], 0), colour(ColourMap::error, 0));
   EXPECT_EQ(pixel(rows[1][0], 0), (Rgb{255, 255, 255}));  // the input stands in the first row only
+  ShownSamples shown;
+  shown.set = set;
+  shown.samples = {sample, sample};
+  const Image one = draw_sheet(rows), both = draw_judged(shown, 2);
+  EXPECT_GT(both.height, 2 * one.height);  // under one another, each with a headline
 }
 
-TEST(Sheet, OnePictureAChannelAndTheLastFrame) {
+TEST(Sheet, OnePanelPerFieldOfASample) {
   SetDescription set;
   set.geometry = Geometry::grid;
   set.shape = {2, 2};
   set.coordinates = {{"x", "1"}, {"y", "1"}};
   set.input = {{"a", "1"}};
   set.output = {{"u", "1"}, {"v", "1"}};
-  set.kept = {{"p", "1"}};
+  set.kept = {{"p", "Pa"}};
+  const std::vector<float> xy{0, 0, 0, 1, 1, 0, 1, 1}, a(4, 1.0f), kept(4, 0.0f), output{0, 4, 1, 5, 2, 6, 3, 7};
+  const PanelRows rows = sample_panels(set, {xy, a, output, kept, {}}, {}, 8);
+  ASSERT_EQ(rows.size(), 1u);
+  ASSERT_EQ(rows[0].size(), 4u);
+  EXPECT_EQ(rows[0][3].field, "p [Pa]");
+  EXPECT_NE(rows[0][1].image.rgb, rows[0][0].image.rgb);  // the output varies, the input does not
+  EXPECT_EQ(rows[0][1].image.rgb, rows[0][2].image.rgb);  // the same pattern in its own range
   set.time = {0, 1};
-  const std::vector<float> xy{0, 0, 0, 1, 1, 0, 1, 1}, a(4, 1.0f), kept(4, 0.0f);
-  std::vector<float> output(16, 5.0f);
-  for (std::size_t i = 8; i < 16; ++i) output[i] = static_cast<float>(i);
-  const auto row = draw_sample(set, xy, a, output, kept, 8);
-  ASSERT_EQ(row.size(), 4u);
-  EXPECT_NE(row[1].rgb, row[0].rgb);  // the last frame varies, the input does not
-  EXPECT_EQ(row[1].rgb, row[2].rgb);  // the same pattern in its own range
+  std::vector<float> frames = output;
+  frames.insert(frames.end(), output.begin(), output.end());
+  const PanelRows moving = sample_panels(set, {xy, a, frames, kept, {}}, {}, 8);
+  ASSERT_EQ(moving.size(), 3u);  // input and kept, then a strip per output
+  EXPECT_EQ(moving[1][1].title, "t = 1");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/atomic_file.h"
 #include "report/comparison.h"
 #include "report/run_list.h"
+#include "report/run_report.h"
 #include "scratch.h"
 
 namespace lano::runs_test {
@@ -376,6 +377,64 @@ TEST(Comparison, OfDifferentSetsNamesNoBest) {
   EXPECT_NE(html.find("different sets"), std::string::npos);
   EXPECT_EQ(html.find("lowest relative L2"), std::string::npos);
   EXPECT_NE(html.find("<circle"), std::string::npos);  // a run of one epoch is a point
+}
+
+TEST(RunList, KeysThatAnOperatorDoesNotReadAreNoDifference) {
+  const Scratch scratch;
+  const auto write_model = [&](const char* name, const char* model, int agents, int slices, int epochs) {
+    write(scratch / name / "config.toml",
+          fmt::format("[model]\nname = \"{}\"\nagents = {}\nslices = {}\n[train]\nepochs = {}\n", model, agents, slices,
+                      epochs));
+    write(scratch / name / "metrics.csv", kHeader);
+  };
+  write_model("a", "lano", 64, 32, 4);
+  write_model("b", "transolver", 128, 64, 4);  // the agents say nothing to it, nor the slices to the other
+  const auto keys = [&](bool epochs = false) { return differing_keys(collect_runs({scratch / "."}).runs, epochs); };
+  EXPECT_EQ(keys(), (std::vector<std::string>{"model.name"}));
+  write_model("c", "transolver", 128, 16, 9);
+  EXPECT_EQ(keys(), (std::vector<std::string>{"model.name", "model.slices"}));
+  EXPECT_EQ(keys(true), (std::vector<std::string>{"model.name", "model.slices", "train.epochs"}));
+  const RunCollection found = collect_runs({scratch / "."});
+  const RunTable table = make_run_table(found, RunOrder::name, {"model.slices"});
+  EXPECT_EQ(table.rows[0].cells.back(), "-");
+  EXPECT_EQ(table.rows[1].cells.back(), "64");
+  ComparisonContent content;
+  content.found = found;
+  EXPECT_NE(render_comparison(content).find("<td>train.epochs</td>"), std::string::npos);
+}
+
+TEST(RunSummary, TheSetIsNamedByItselfBeforeTheEnd) {
+  const Scratch scratch;
+  write(scratch / "a/config.toml", config());
+  write(scratch / "a/metrics.csv", kHeader);
+  EXPECT_EQ(read_run_summary(scratch / "a").set, "darcy-0");  // of an older version: by its file
+  write(scratch / "a/events.jsonl", "{\"event\":\"start\",\"parameters\":5,\"set\":\"flow\"}\n");
+  EXPECT_EQ(read_run_summary(scratch / "a").set, "flow");
+}
+
+TEST(RunReport, OfAStoppedAndOfARunningRun) {
+  const Scratch scratch;
+  write(scratch / "a/config.toml", config());
+  write(scratch / "a/events.jsonl", "{\"event\":\"start\",\"parameters\":1104257,\"set\":\"flow\"}\n");
+  write(scratch / "a/lock", "");
+  // Before the first epoch too.
+  EXPECT_NE(render_report(report_of_run(scratch / "a")).find("no curve yet"), std::string::npos);
+  write(scratch / "a/metrics.csv", std::string(kHeader) + "1,10,1e-3,0.5,0.4,20\n2,20,1e-3,0.3,0.25,20\n");
+  const std::string stopped = render_report(report_of_run(scratch / "a"));
+  for (const std::string& part : {std::string("LANO on flow"), std::string("stopped after epoch 2 of 4"),
+                                  "lano train --resume " + (scratch / "a").string(), std::string("2.500e-01"),
+                                  std::string("1,104,257"), std::string("<polyline")})
+    EXPECT_NE(stopped.find(part), std::string::npos) << part;
+  EXPECT_EQ(stopped.find("Test errors"), std::string::npos);
+  const int lock = ::open((scratch / "a/lock").c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  const std::string running = render_report(report_of_run(scratch / "a"));
+  write(scratch / "a/evaluation.json", evaluation(0.1, 0.2));
+  EXPECT_NE(render_report(report_of_run(scratch / "a")).find("training again"), std::string::npos);
+  ::close(lock);
+  EXPECT_EQ(render_report(report_of_run(scratch / "a")).find("training again"), std::string::npos);
+  EXPECT_NE(running.find("It is training"), std::string::npos);
+  EXPECT_EQ(running.find("--resume"), std::string::npos);
 }
 
 }  // namespace

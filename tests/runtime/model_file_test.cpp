@@ -75,5 +75,21 @@ TEST(ModelFile, ForeignAndDamagedFilesAreRefused) {
   EXPECT_ERROR_WITH(read_model_file(scratch / "newer.safetensors"), "use a newer lano");
 }
 
+TEST(ModelFile, OfARunThatHasNoneNamesTheRun) {
+  const test::Scratch scratch;
+  const std::filesystem::path run = scratch / "run";
+  make_folder(run);
+  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"), "nothing at that path");
+  write_file_atomically(run / "config.toml", "");
+  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"),
+                    "a run that is not finished: it has none yet; if it was stopped, go on with 'lano train --resume " +
+                        run.string() + "'");
+  EXPECT_ERROR_WITH(read_model_file(run), "a run that is not finished");
+  write_file_atomically(run / "evaluation.json", "");
+  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"), "a finished run whose model file is gone");
+  write_file_atomically(run / "model.safetensors", "");
+  EXPECT_ERROR_WITH(read_model_file(run), "the folder of a run; name '" + (run / "model.safetensors").string());
+}
+
 }  // namespace
 }  // namespace lano::model_file_test

@@ -1,5 +1,6 @@
 """The Python module: shapes, exceptions, the interpreter lock.
-Usage: python_test.py MODEL STEPPING (the 9x9 Darcy model of version 1, and an autoregressive one)"""
+Usage: python_test.py MODEL STEPPING TIMED (the 9x9 Darcy model of version 1, an autoregressive one and a
+time-conditional one)"""
 import sys
 import threading
 
@@ -81,3 +82,18 @@ for found in states:
     assert np.array_equal(found, state)
 raises(lano.Error, "at least one step", lambda: stepping.roll_out(state, 0, input=a))
 raises(lano.Error, "no state", lambda: op.roll_out(np.zeros((9, 9, 1)), 2))
+
+# Times: the same as asking for them one by one.
+timed = lano.load(sys.argv[3])
+a = np.full((*timed.mesh, len(timed.input)), 0.3, dtype=np.float32)
+times = np.linspace(timed.times[0], timed.times[-1], 3)
+answers = timed.predict(input=a, times=times)
+assert answers.shape == (3, *timed.mesh, len(timed.output))
+for t, found in zip(times, answers):
+    assert np.array_equal(found, timed.predict(input=a, time=t))
+assert not np.array_equal(answers[0], answers[2])
+raises(lano.Error, "at least one time", lambda: timed.predict(input=a, times=[]))
+raises(lano.Error, "a finite time", lambda: timed.predict(input=a, times=[0, float("nan")]))
+raises(lano.Error, "times alone", lambda: timed.predict(input=a, time=0, times=[0]))
+raises(lano.Error, "not conditioned on time", lambda: stepping.predict(times=[0]))
+assert op.times == [] and len(stepping.times) > 1

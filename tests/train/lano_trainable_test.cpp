@@ -46,6 +46,8 @@ struct Setting {
   std::vector<std::int64_t> sizes;  // points of each sample
   std::vector<std::vector<double>> weights;
   double unit = 1;  // of the output
+
+  std::int64_t window() const { return std::max<std::int64_t>(1, config.lano.state_frames); }
 };
 
 void PrintTo(const Setting& s, std::ostream* out) { *out << s.name; }
@@ -118,6 +120,22 @@ std::vector<Setting> settings() {
     s.config.rollout = 3;
     s.weights = {{1, 1}, {2, 2}, {0.5, 0.5}};
   });
+  add("three_frames", timed, {30, 30}, [](Setting& s) {
+    s.config.lano.task = Task::autoregressive;
+    s.config.lano.state_frames = 3;
+  });
+  add("two_frames_rolled_out", timed, {30, 30}, [](Setting& s) {
+    s.config.lano.task = Task::autoregressive;
+    s.config.lano.state_frames = 2;
+    s.config.rollout = 4;  // frames of the state that were given, one of each, and that were made
+    s.weights = {{1, 1}, {2, 2}, {0.5, 0.5}, {1, 3}};
+  });
+  add("two_frames_of_increments", timed, {30, 30}, [](Setting& s) {
+    s.config.lano.task = Task::autoregressive;
+    s.config.lano.state_frames = 2;
+    s.config.increments = true;
+    s.config.rollout = 3;
+  });
   add("dropped", grid, {30, 30}, [](Setting& s) { s.config.lano.dropout = 0.3; });
   add("dropped_clouds", described(Geometry::points, {12}, 1, 1), {12, 5},
       [](Setting& s) { s.config.lano.dropout = 0.5; });
@@ -161,7 +179,7 @@ class Taught {
     b.coordinates = normal(b.points() * 2, 1);
     b.input = normal(b.points() * s.set.input_channels(), 2);
     if (s.config.lano.task == Task::time_conditional) b.times.assign(s.sizes.size(), 0.75), b.times[0] = 1.1;
-    const std::int64_t frames = s.config.lano.task == Task::autoregressive ? s.config.rollout + 1 : 1;
+    const std::int64_t frames = s.config.lano.task == Task::autoregressive ? s.config.rollout + s.window() : 1;
     for (std::int64_t k = 0; k < frames; ++k) {
       lesson.truth.push_back(normal(b.points() * s.set.output_channels(), static_cast<std::uint64_t>(10 + k), s.unit));
     }
@@ -187,13 +205,14 @@ class Taught {
     const TrainConfig& c = setting.config;
     const bool steps = c.lano.task == Task::autoregressive;
     const std::size_t passes = steps ? static_cast<std::size_t>(c.rollout) : 1;
+    const auto window = static_cast<std::size_t>(steps ? setting.window() : 0);
     const auto du = static_cast<std::size_t>(objective.output.channels());
     double sum = 0;
     std::size_t first = 0;
     for (std::size_t b = 0; b < lesson.batch.sizes.size(); ++b) {
       const auto points = static_cast<std::size_t>(lesson.batch.sizes[b]);
-      Matrix state;
-      if (steps) state = truth_of(0, first, points, true);
+      std::vector<Matrix> states;  // normalised: those given, then those made
+      for (std::size_t j = 0; j < window; ++j) states.push_back(truth_of(j, first, points, true));
       for (std::size_t k = 0; k < passes; ++k) {
         network.drop = dropper(b, k);
         Matrix features;
@@ -202,21 +221,22 @@ class Taught {
           for (std::size_t a = 0; a < 2; ++a) row.push_back(lesson.batch.coordinates[(first + n) * 2 + a]);
           const std::size_t da = setting.set.input.size();
           for (std::size_t a = 0; a < da; ++a) row.push_back(lesson.batch.input[(first + n) * da + a]);
-          if (steps) row.insert(row.end(), state[n].begin(), state[n].end());
+          for (std::size_t j = k; j < k + window; ++j) row.insert(row.end(), states[j][n].begin(), states[j][n].end());
           features.push_back(row);
         }
         const double time = lesson.batch.times.empty() ? 0 : lesson.batch.times[b];
         Matrix next = network.forward(features, lesson.batch.mesh, reach_of(lesson.batch.sizes[b]), {}, time);
         for (std::size_t n = 0; c.increments && n < points; ++n) {
-          for (std::size_t ch = 0; ch < du; ++ch) next[n][ch] = state[n][ch] + objective.increment[ch] * next[n][ch];
+          for (std::size_t ch = 0; ch < du; ++ch)
+            next[n][ch] = states.back()[n][ch] + objective.increment[ch] * next[n][ch];
         }
-        state = next;
-        Matrix error = state, truth = truth_of(steps ? k + 1 : k, first, points, false);
+        states.push_back(next);
+        Matrix error = next, truth = truth_of(window + k, first, points, false);
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t ch = 0; ch < du; ++ch) {
             const double root = c.loss.channel_weights.empty() ? 1 : std::sqrt(c.loss.channel_weights[ch]);
             const double base = objective.base.empty() ? 0 : objective.base[n * du + ch];
-            error[n][ch] = root * (state[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] + base -
+            error[n][ch] = root * (next[n][ch] * objective.output.scale()[ch] + objective.output.shift()[ch] + base -
                                    truth[n][ch]);
             truth[n][ch] *= root;
           }

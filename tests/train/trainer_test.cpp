@@ -609,12 +609,94 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   for (std::size_t i = 0; i < frame; ++i) ASSERT_NEAR(longer.values[i], samples.output[i], 1e-6);
 }
 
+// A wave u(x, t) = A sin(2 pi x + w t + phase): from one frame nobody can tell which way it goes, from two it is
+// linear. The first frames stand among the input fields, beside a field of no meaning.
+std::filesystem::path wave(const test::Scratch& scratch, std::int64_t initial) {
+  SetDescription set;
+  set.name = "wave";
+  set.shape = {16};
+  set.coordinates = {{"x", "1"}};
+  set.input = {{"idle", "1"}};
+  set.output = {{"u", "1"}};
+  set.box = {0, 1};
+  set.generator = "{}";
+  constexpr std::int64_t kFrames = 8;
+  for (std::int64_t t = 0; t < kFrames; ++t) {
+    (t < initial ? set.initial_time : set.time).push_back(static_cast<double>(t));
+    if (t < initial) set.input.push_back({"u at " + std::to_string(t), "1"});
+  }
+  std::vector<float> x;
+  for (int i = 0; i < 16; ++i) x.push_back(static_cast<float>(i) / 16);
+  const auto path = scratch / "wave.h5";
+  DatasetWriter writer(path, set, make_splits(40, 8, 0.2), x);
+  RandomStream stream(4, Purpose::test);
+  for (std::int64_t s = 0; s < 48; ++s) {
+    const double size = 0.5 + stream.uniform(), phase = 6.283 * stream.uniform(), speed = s % 2 == 0 ? 0.7 : -0.7;
+    const auto u = [&](std::size_t i, std::int64_t t) {
+      return static_cast<float>(
+          size * std::sin(6.2831853 * static_cast<double>(x[i]) + speed * static_cast<double>(t) + phase));
+    };
+    std::vector<float> input, output;
+    for (std::size_t i = 0; i < 16; ++i) {
+      input.push_back(static_cast<float>(s));
+      for (std::int64_t t = 0; t < initial; ++t) input.push_back(u(i, t));
+    }
+    for (std::int64_t t = initial; t < kFrames; ++t) {
+      for (std::size_t i = 0; i < 16; ++i) output.push_back(u(i, t));
+    }
+    writer.write(s, {}, input, output);
+  }
+  writer.commit();
+  return path;
+}
+
+TEST(Trainer, SeveralFramesAreTheStateOfASteppingModel) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(wave(scratch, 2));
+  config.loss.gradient_weight = 0;
+  config.lano.task = Task::autoregressive;
+  config.lano.agents = 4;
+  config.increments = true;
+  config.noise = 0.003;
+  config.epochs = 20;
+  const TrainResult two = train(config, scratch / "two");  // as many frames as the dataset gives
+  const DatasetReader reader(config.data, InitialFrames::output);
+  EXPECT_EQ(reader.description().given_frames, 2);
+  EXPECT_EQ(reader.description().input_channels(), 1);
+  const LoadedModel trained = load_model(scratch / "two/model.safetensors");
+  EXPECT_EQ(trained.predictor->state_frames(), 2);
+  const Samples samples = reader.read(reader.indices(Split::test));
+  const Judged judged = judge(*trained.predictor, reader.description(), samples);
+  EXPECT_EQ(judged.evaluation.first_frame, 2);
+  EXPECT_EQ(judged.evaluation.step_l2.size(), 6u);
+  EXPECT_NEAR(judged.evaluation.relative_l2.summary.mean, two.test_l2, 1e-9);
+  config.lano.state_frames = 1;
+  const TrainResult one = train(config, scratch / "one");
+  EXPECT_LT(two.test_l2, 0.5 * one.test_l2);
+  // Judged by the same frames, from the last of those given.
+  const LoadedModel single = load_model(scratch / "one/model.safetensors");
+  EXPECT_EQ(judge(*single.predictor, reader.description(), samples).evaluation.first_frame, 2);
+  config.lano.state_frames = 8;
+  EXPECT_ERROR_WITH(train(config, scratch / "eight"), "at least 9 frames");
+}
+
+TEST(Trainer, ASetWithoutATestSplitIsNotSaidToBeJudged) {
+  test::Scratch scratch;
+  TrainConfig config = tiny(darcy(scratch, 8, 0));
+  config.epochs = 1;
+  train(config, scratch / "run");
+  const std::string how = read_run_record(scratch / "run").selection_text;
+  EXPECT_NE(how.find("; the set has no test split"), std::string::npos) << how;
+  EXPECT_EQ(how.find("judged"), std::string::npos) << how;
+  EXPECT_NE(read_file(scratch / "run/events.jsonl", "r").find("\"set\":\"darcy\""), std::string::npos);
+}
+
 TEST(Trainer, TimeConditionalModelsAnswerForEveryFrame) {
   test::Scratch scratch;
   TrainConfig config = tiny(burgers(scratch));
   config.loss.gradient_weight = 0;
   config.lano.agents = 4;
-  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a steady set for model.task");
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a set without times for model.task");
   config.lano.task = Task::time_conditional;
   config.epochs = 6;
   const TrainResult result = train(config, scratch / "run");
@@ -657,6 +739,24 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   thinned.points = 20;
   thinned.memory_gb = 0;
   EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);
+  // Half of the steps with few points, the rest with all: the first half is that of the thinned run, the second not.
+  thinned.points_share = 0.5;
+  train(thinned, scratch / "half");
+  const auto losses = [&](const char* run) {
+    std::istringstream rows(read_file(scratch / run / "metrics.csv", "r"));
+    std::vector<std::string> found;
+    for (std::string line; std::getline(rows, line);) {
+      std::istringstream cells(line);
+      std::string cell;
+      for (int i = 0; i < 4; ++i) std::getline(cells, cell, ',');
+      found.push_back(cell);
+    }
+    return found;
+  };
+  const auto coarse = losses("thinned"), half = losses("half"), fine = losses("run");
+  EXPECT_NE(coarse[1], fine[1]);
+  for (std::size_t epoch = 1; epoch <= 20; ++epoch) EXPECT_EQ(half[epoch], coarse[epoch]) << epoch;
+  EXPECT_NE(half[21], coarse[21]);
   const LoadedModel trained = load_model(scratch / "run/model.safetensors");
   EXPECT_EQ(trained.about.architecture["points"], 30);  // the median of the five training clouds: 30 41 12 25 60
   const DatasetReader reader(scratch / "ragged.h5");

@@ -65,7 +65,7 @@ Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOp
     if (said) fail_usage(kDoing, "no mesh: this model takes clouds of any number of points", "one");
     return {};
   }
-  Place place{options.mesh.empty() ? shape.mesh : options.mesh, shape.spacing, shape.origin};
+  Place place{options.mesh.empty() ? set.shape : options.mesh, shape.spacing, shape.origin};
   std::int64_t points = 1;
   for (const std::int64_t extent : place.mesh) {
     points = extent > 0 && extent <= kMostPoints ? std::min(points * extent, kMostPoints + 1) : kMostPoints + 1;
@@ -103,7 +103,7 @@ class Export {
 
   Exported run() {
     const Value coordinates = input("coordinates", file_.set.coordinates), fields = input("input", file_.set.input);
-    const Value state = config_.task == Task::autoregressive ? input("state", file_.set.output) : Value{};
+    const Value state = config_.task == Task::autoregressive ? state_input() : Value{};
     Points points(g_, config_, shape_, place_.mesh, place_.spacing, place_.origin, patches_, coordinates);
     Value order;
     g_.scope("order");
@@ -151,6 +151,15 @@ class Export {
     const auto axes = point_axes(static_cast<std::int64_t>(fields.size()));
     exported_.inputs.push_back(described(name, axes));
     return g_.input(name, Type::float32, axes, listed(fields));
+  }
+
+  // [B, N, du]; of several frames [B, K, N, du], oldest first.
+  Value state_input() {
+    if (config_.state_frames == 1) return input("state", file_.set.output);
+    std::vector<Axis> axes = point_axes(shape_.output_channels);
+    axes.insert(axes.begin() + 1, Axis{config_.state_frames, ""});
+    exported_.inputs.push_back(described("state", axes));
+    return g_.input("state", Type::float32, axes, listed(file_.set.output));
   }
 
   // In double, as the runtime does it: coordinates far from zero keep their digits.
@@ -222,10 +231,13 @@ class Export {
       parts.push_back(
           encoded(op("Sub", coordinates, at), ChannelMap(std::vector<double>(mean.scale().size(), 0.0), mean.scale())));
     }
-    if (!state.empty()) {
-      parts.push_back(encoded(in_order(state), file_.normaliser.output));
-      if (!file_.normaliser.increment.empty())
-        state_ = g_.node("Reshape", {in_order(state), g_.list({-1, shape_.output_channels})});
+    for (std::int64_t frame = 0; !state.empty() && frame < config_.state_frames; ++frame) {
+      const Value one = in_order(config_.state_frames == 1
+                                     ? state
+                                     : g_.node("Gather", {state, g_.number(frame)}, {{"axis", std::int64_t{1}}}));
+      parts.push_back(encoded(one, file_.normaliser.output));
+      if (!file_.normaliser.increment.empty() && frame + 1 == config_.state_frames)
+        state_ = g_.node("Reshape", {one, g_.list({-1, shape_.output_channels})});
     }
     const Value all = parts.size() == 1 ? parts[0] : g_.node("Concat", parts, {{"axis", std::int64_t{2}}});
     return g_.node("Reshape",

@@ -1,0 +1,22 @@
+// What a user asks of `lano predict`, as it stands on the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lano::cli {
+
+struct PredictOptions {
+  std::string model, data, cells, times, out, split = "all";
+  std::vector<std::string> input, state, coords;  // one array each, or one per channel
+  std::vector<std::int64_t> samples;
+  bool force = false;
+  int threads = 0;
+  std::string engine = "fused", device = "cpu";
+  std::int64_t agents = 0;
+  std::optional<std::int64_t> steps;
+};
+
+}  // namespace lano::cli

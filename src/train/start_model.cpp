@@ -1,0 +1,71 @@
+#include "train/start_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "model_spec/architecture.h"
+
+namespace lano {
+
+TrainConfig with_start(TrainConfig config, const ModelFile& start) {
+  LanoShape shape;
+  config.model = architecture_name(start.architecture);
+  if (is_lano(config.model)) {
+    lano_from_json(start.architecture, config.lano, shape);
+  } else {
+    baseline_from_json(start.architecture, config.baseline, shape);
+    const BaselineConfig& b = config.baseline;
+    config.lano.layers = b.layers;
+    config.lano.heads = b.heads;
+    config.lano.width = b.width;
+    config.lano.ffn_ratio = b.ffn_ratio;
+    config.lano.dropout = b.dropout;
+    config.lano.position = b.position;
+    config.lano.task = b.task;
+    config.lano.state_frames = b.state_frames;
+  }
+  const Normaliser& map = start.normaliser;
+  config.increments = !map.increment.empty();
+  if (config.lano.task != Task::autoregressive) config.noise = 0;
+  config.displacement = !map.mean_mesh.empty();
+  if (config.output == Scaling::field && map.mean_output.empty()) config.output = Scaling::channel;
+  if (!map.mean_output.empty()) config.output = Scaling::field;
+  return config;
+}
+
+Normaliser start_normaliser(const ModelFile& start, const SetDescription& set) {
+  Normaliser map = start.normaliser;
+  for (MeanField* field : {&map.mean_mesh, &map.mean_output}) {
+    if (!field->empty() && field->shape() != set.shape)
+      *field = MeanField(set.shape, field->resampled(set.shape), field->scale());
+  }
+  return map;
+}
+
+void load_start(const ModelFile& start, Trainable& model, const std::string& path) {
+  const std::string doing = fmt::format("starting from '{}'", path);
+  std::size_t at = 0;
+  for (const auto& [name, shape] : model.layout()) {
+    const auto tensor = start.weights.find(name);
+    if (tensor == start.weights.end() || tensor->second.shape != shape)
+      fail(doing, fmt::format("a tensor '{}' {}", name, shape_text(shape)),
+           tensor == start.weights.end() ? "none" : shape_text(tensor->second.shape), "the file is damaged");
+    std::copy(tensor->second.values.begin(), tensor->second.values.end(),
+              model.values().begin() + static_cast<std::ptrdiff_t>(at));
+    at += tensor->second.values.size();
+  }
+  if (start.weights.size() != model.layout().size())
+    fail(doing, fmt::format("{} tensors", model.layout().size()), std::to_string(start.weights.size()),
+         "the file is of another model");
+  model.load_buffers(start.buffers, doing);
+}
+
+std::string start_text(const TrainConfig& config) {
+  return fmt::format("that of '{}', its normaliser {}", config.from,
+                     config.from_normaliser == StartScaling::keep ? "kept" : "fitted to the new dataset");
+}
+
+}  // namespace lano
