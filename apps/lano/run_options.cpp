@@ -6,19 +6,26 @@
 #include <cstdlib>
 #include <limits>
 
+#include "console.h"
 #include "core/interrupt.h"
 #include "model_spec/model_catalogue.h"
 
 namespace lano::cli {
 
-void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides) {
+std::vector<std::string> unread_keys(const TrainConfig& config, const std::vector<std::string>& overrides) {
   const ModelInfo* const model = find_model(config.model);
-  if (model == nullptr) return;
+  if (model == nullptr) return {};
+  std::vector<std::string> sentences;
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
     if (!reads_key(*model, key))
-      fmt::print(stderr, "lano: {} does not read {}: it changes nothing\n", config.model, key);
+      sentences.push_back(fmt::format("{} does not read {}: it changes nothing", config.model, key));
   }
+  return sentences;
+}
+
+void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides) {
+  for (const std::string& sentence : unread_keys(config, overrides)) console().say(sentence);
 }
 
 TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,

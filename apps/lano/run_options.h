@@ -14,8 +14,11 @@ namespace lano::cli {
 TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
                         const std::vector<std::string>& overrides);
 
-// Says on stderr where a --set is none of the model's keys: no mistake, since one list of changes may serve many
+// A sentence for each --set that is none of the model's keys: no mistake, since one list of changes may serve many
 // models, but to be known. To be asked of the program that does the work.
+std::vector<std::string> unread_keys(const TrainConfig& config, const std::vector<std::string>& overrides);
+
+// Says those sentences on stdout: stderr is for what went wrong.
 void tell_unread(const TrainConfig& config, const std::vector<std::string>& overrides);
 
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.

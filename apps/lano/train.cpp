@@ -84,10 +84,10 @@ TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said, std:
   if (o.config.empty() && is_lano(said.model)) {
     const OwnRecipe own =
         own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o), said.from);
-    because = own.because;
+    because.insert(because.end(), own.because.begin(), own.because.end());
     return own.config;
   }
-  if (!said.from.empty()) because = {"model   " + start_text(said)};
+  if (!said.from.empty()) because.push_back("model   " + start_text(said));
   if (o.minutes <= 0) return said;
   const Pace pace = measure_pace(said, timing_folder(o), std::clamp(o.minutes, 0.3, 3.0));
   const TrainConfig fitted = fit_to_budget(said, pace, 60 * o.minutes);
@@ -127,7 +127,6 @@ void run_train(const TrainArguments& o, const Program& program) {
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
   program.need_torch(needs_torch(config));
-  tell_unread(config, o.overrides);
   program.use_threads(o.threads);
   keep_freed_memory();
   const InterruptGuard guard;
@@ -138,6 +137,7 @@ void run_train(const TrainArguments& o, const Program& program) {
          "choose another --out, or go on with it by --resume");
   }
   TrainOptions options;
+  options.preface = unread_keys(config, o.overrides);
   config = chosen_recipe(o, config, options.preface);
   if (group) {
     for (const std::string& line : options.preface) console().say(line);

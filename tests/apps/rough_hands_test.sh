@@ -40,6 +40,9 @@ for setting in train.batch=4611686018427387904 train.accumulate=4611686018427387
   ends 2 expected "$lano" train "${small[@]}" --set "$setting" --out none
   [ ! -e none ] || bad "$setting leaves a folder"
 done
+# A key that the model does not read is no mistake: it is not said before the sentence that is one.
+ends 2 'train.ema in' "$lano" train "${small[@]}" --set model.wavelets=0 --set train.ema=7 --out none
+ends 1 "model 'x'" "$lano" train "${small[@]}" --set model.latent_grid=8 --set 'train.from="x"' --out none
 ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=65536 --set model.ffn_ratio=64 --out none
 [ ! -e none ] || bad "a model beyond the memory leaves a folder"
 # The same of other operators, whose sizes LibTorch would answer in its own words, or by taking gigabytes.
