@@ -1,16 +1,13 @@
 // `lano experiment table`: makes missing sets, trains the pairs (experiment/table.h), writes the table and its page.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
+#include "benchmark_sets.h"
 #include "command.h"
 #include "console.h"
 #include "core/atomic_file.h"
 #include "core/child_process.h"
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/nearest.h"
 #include "experiment/pair_run.h"
 #include "experiment/table_page.h"
 #include "run_options.h"
@@ -22,58 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and
-// that are made in minutes.
-const std::map<std::string, std::vector<std::string>> kLaptopSets{
-    {"darcy", {"--resolution", "85", "--stride", "3"}},
-    {"elasticity", {}},
-    {"plasticity", {"--train", "120", "--test", "20"}},
-    {"airfoil", {"--stride", "2", "--train", "200", "--test", "30"}},
-    {"pipe", {"--stride", "2", "--train", "400", "--test", "80"}},
-    {"burgers", {"--train", "200", "--test", "20"}}};
-
 struct TableOptions {
   TablePlan plan;
   double minutes = -1;
   std::string out, data, configs;
 };
 
-void make_missing_sets(const TablePlan& plan) {
-  for (const std::string& benchmark : plan.benchmarks) {
-    const fs::path file = plan.data / (benchmark + ".h5");
-    if (fs::exists(file)) continue;
-    std::vector<std::string> words{"generate",    benchmark,   "--out",
-                                   file.string(), "--threads", std::to_string(plan.threads)};
-    if (plan.preset == "laptop") {
-      const auto sizes = kLaptopSets.find(benchmark);
-      if (sizes != kLaptopSets.end()) words.insert(words.end(), sizes->second.begin(), sizes->second.end());
-    } else {
-      words.insert(words.end(), {"--preset", plan.preset});
-    }
-    make_folder(plan.data);
-    fmt::print("== lano {}\n", fmt::join(words, " "));
-    const bool made = run_child(program_folder() / "lano", words).good();
-    leave_if_interrupted();
-    if (!made)
-      fail(fmt::format("making '{}'", file.string()), "a set from 'lano generate'", "its failure",
-           "see the lines above");
-  }
-}
-
-void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* what) {
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      fail_usage("making a table", fmt::format("{} among {}", what, fmt::join(known, ", ")), fmt::format("'{}'", name),
-                 did_you_mean(name, known));
-    }
-  }
-}
-
 void run_table(TableOptions& o, const Program& program) {
   TablePlan& plan = o.plan;
   const std::vector<std::string> models = catalogue_names();
   if (plan.models.empty()) plan.models = models;
-  check_names(plan.models, models, "models");
+  check_names(plan.models, models, "models", "making a table");
   program.need_torch(plan.models != std::vector<std::string>{"lano"});
   program.use_threads(plan.threads);
   plan.configs = find_configs(o.configs);
@@ -81,12 +37,10 @@ void run_table(TableOptions& o, const Program& program) {
   plan.program = program_folder() / "lano";
   plan.minutes = o.minutes >= 0 ? o.minutes : plan.preset == "laptop" ? 2 : 0;
   if (plan.benchmarks.empty()) plan.benchmarks = table_benchmarks();
-  std::vector<std::string> generated;
-  for (const auto& [name, words] : kLaptopSets) generated.push_back(name);
-  check_names(plan.benchmarks, generated, "benchmarks");
+  check_names(plan.benchmarks, made_benchmarks(), "benchmarks", "making a table");
   const InterruptGuard guard;
   check_table(plan, o.out);
-  make_missing_sets(plan);
+  make_missing_sets(plan.benchmarks, plan.preset, plan.data, plan.threads);
   run_table(
       plan, o.out, [&](const Pair&) { write_table(plan, o.out); }, console());
   const std::string table = write_table_page(plan, o.out);

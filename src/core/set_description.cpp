@@ -1,5 +1,6 @@
 #include "core/set_description.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,7 @@ json to_json(const SetDescription& description) {
            {"time", description.time},
            {"generator", description.generator}};
   if (!description.initial_time.empty()) out["initial_time"] = description.initial_time;
+  if (!description.span.empty()) out["span"] = description.span;
   if (description.given_frames != 1) out["given_frames"] = description.given_frames;
   return out;
 }
@@ -64,10 +66,44 @@ SetDescription set_description_from_json(const json& from) {
   description.box = from.at("box").get<std::vector<double>>();
   description.time = from.at("time").get<std::vector<double>>();
   if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
+  if (from.contains("span")) {
+    description.span = from.at("span").get<std::vector<double>>();
+    check_span(description, "reading a set description");
+  }
   if (from.contains("given_frames"))
     description.given_frames = whole_number(from.at("given_frames"), "reading a set description", "given_frames");
   description.generator = from.at("generator");
   return description;
+}
+
+void check_span(const SetDescription& description, std::string_view doing) {
+  const auto inside = [](double end) { return end > 0 && end <= 1; };
+  const std::vector<double>& span = description.span;
+  if (!span.empty() && (description.geometry != Geometry::mesh || span.size() != description.shape.size() ||
+                        !std::all_of(span.begin(), span.end(), inside)))
+    fail(doing, "a span of the mesh's axes, each above 0 and at most 1", std::to_string(span.size()) + " numbers",
+         "make the file again");
+}
+
+std::vector<double> strided_span(const Shape& whole, const std::vector<double>& whole_span, std::int64_t stride) {
+  std::vector<double> span;
+  for (std::size_t a = 0; a < whole.size(); ++a) {
+    const std::int64_t last = (whole[a] - 1) / stride * stride;
+    const double end = whole_span.empty() ? 1 : whole_span[a];
+    span.push_back(whole[a] > 1 && last > 0 ? end * static_cast<double>(last) / static_cast<double>(whole[a] - 1)
+                                            : end);
+  }
+  const bool complete = std::all_of(span.begin(), span.end(), [](double end) { return end == 1; });
+  return complete ? std::vector<double>{} : span;
+}
+
+std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh, const std::vector<double>& span) {
+  if (trained.geometry != Geometry::mesh || (span.empty() && mesh == trained.shape)) return {};
+  std::vector<double> ratio;
+  for (std::size_t a = 0; a < mesh.size(); ++a)
+    ratio.push_back((span.empty() ? 1 : span[a]) / (trained.span.empty() ? 1 : trained.span[a]));
+  const bool same = std::all_of(ratio.begin(), ratio.end(), [](double r) { return r == 1; });
+  return same ? std::vector<double>{} : ratio;
 }
 
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing) {

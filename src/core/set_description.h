@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/shape.h"
@@ -25,10 +26,13 @@ struct SetDescription {
   std::vector<FieldInfo> output;       // du entries
   std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
-  std::vector<double> time;            // T output times, empty when steady
-  std::vector<double> initial_time;    // K times before those: the last K du inputs are the output then, oldest first
-  std::int64_t given_frames = 1;       // of the output that a roll-out starts behind; the others are predicted
-  std::string generator;               // JSON: program, parameters and seed, or the import's source
+  // Structured meshes that hold only the beginning of a whole one's axes (every third of 221 points ends at the 220th):
+  // where the last point of each axis lies, the whole axis from 0 to 1. Empty: at its end.
+  std::vector<double> span;
+  std::vector<double> time;          // T output times, empty when steady
+  std::vector<double> initial_time;  // K times before those: the last K du inputs are the output then, oldest first
+  std::int64_t given_frames = 1;     // of the output that a roll-out starts behind; the others are predicted
+  std::string generator;             // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
   std::int64_t input_channels() const { return static_cast<std::int64_t>(input.size()); }
@@ -51,6 +55,14 @@ void fields_from_json(const nlohmann::json& json, SetDescription& description);
 
 nlohmann::json to_json(const SetDescription& description);
 SetDescription set_description_from_json(const nlohmann::json& json);
+
+// Fails where the span is none of this description's mesh.
+void check_span(const SetDescription& description, std::string_view doing);
+// The span of a mesh kept at every stride-th point of each axis, from the first on; empty where it keeps all ends.
+std::vector<double> strided_span(const Shape& whole, const std::vector<double>& whole_span, std::int64_t stride);
+// Per axis, by how much further along the whole mesh a mesh of this span reaches than the one trained on. Empty: as
+// far. No span: that of the training where the mesh has its extents, else the whole.
+std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh, const std::vector<double>& span);
 
 // True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
 // (if not null) receives the step of each axis (1 for an axis of one point).

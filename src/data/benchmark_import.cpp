@@ -217,6 +217,7 @@ std::int64_t import_mesh(const BenchmarkImport& options, const MeshFiles& files,
   d.name = options.benchmark;
   d.geometry = Geometry::mesh;
   d.shape = {mesh[0].count, mesh[1].count};
+  d.span = strided_span({ni, nj}, {}, stride);
   d.coordinates = {{"x", "1"}, {"y", "1"}};
   d.output = {files.fields[files.output]};
   for (std::size_t f = 0; f < files.fields.size(); ++f) {

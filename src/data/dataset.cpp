@@ -123,6 +123,7 @@ void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
   file_->set_attribute("box", json(d.box).dump());
   file_->set_attribute("fields", fields_to_json(d).dump());
   file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
+  if (!d.span.empty()) file_->set_attribute("span", json(d.span).dump());
   if (d.given_frames != 1) file_->set_attribute("given_frames", json(d.given_frames).dump());
   if (!d.initial_time.empty()) file_->set_attribute("initial_time", json(d.initial_time).dump());
 }
@@ -214,6 +215,8 @@ void DatasetReader::read_description() {
     description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
     fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
     description_.generator = required("generator");
+    if (const auto span = file_->attribute("span"))
+      description_.span = parse_json(*span, doing, "span").get<std::vector<double>>();
     if (const auto given = file_->attribute("given_frames"))
       description_.given_frames = whole_number(parse_json(*given, doing, "given_frames"), doing, "given_frames");
     if (const auto initial = file_->attribute("initial_time"))
@@ -248,6 +251,7 @@ void DatasetReader::check_arrays() {
     fail(doing, "a box with two finite ends for each coordinate, and finite times",
          fmt::format("{} ends for {} coordinates", d.box.size(), d.dims()), "make the file again");
   }
+  check_span(d, doing);
   if (d.given_frames < 1 || d.given_frames > std::max<std::int64_t>(1, std::ssize(d.time)))
     fail(doing, "given_frames among the frames of the output", std::to_string(d.given_frames), "make the file again");
   // The last of the input channels are frames of the output: there must be so many.

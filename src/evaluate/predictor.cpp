@@ -53,6 +53,8 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
     for (std::int64_t i = first; i < last; ++i) {
       queries.push_back({samples.coordinates_of(i, set.dims()), samples.input_of(i, set.input_channels()), {}, {}});
       if (set.geometry != Geometry::points) queries.back().call.mesh = set.shape;
+      if (set.geometry == Geometry::mesh)
+        queries.back().call.span = set.span.empty() ? std::vector<double>(set.shape.size(), 1.0) : set.span;
     }
     const auto query = [&](std::int64_t i) -> Operator::Query& { return queries[static_cast<std::size_t>(i - first)]; };
     if (rolls) {

@@ -79,24 +79,6 @@ void check_change(const std::string& change, const std::string& doing) {
     fail_usage(doing, "no train.seed: all recipes have the same seeds", change, "give the first with --set");
 }
 
-fs::path runs_file(const fs::path& own) { return own / "runs.json"; }
-
-RecipeRuns read_runs(const fs::path& own) {
-  const fs::path path = runs_file(own);
-  if (!fs::exists(path)) return {};
-  const std::string doing = fmt::format("reading '{}'", path.string());
-  try {
-    return recipe_runs_from(parse_json(read_file(path, "reading"), doing, "the state of a recipe's runs"));
-  } catch (const json::exception& error) {
-    fail(doing, "the state of a recipe's runs", json_reason(error),
-         "remove the file; finished runs beside it are kept");
-  }
-}
-
-void write_runs(const fs::path& own, const RecipeRuns& runs) {
-  write_file_atomically(runs_file(own), to_json(runs).dump(1) + "\n");
-}
-
 std::string doing_of(const RaceRecipe& recipe) { return fmt::format("racing '{}'", recipe.name); }
 std::int64_t first_seed(const RacePlan& plan) { return plan.recipes.front().config.seed; }
 

@@ -11,6 +11,7 @@
 #include "core/child_process.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/strict_json.h"
 #include "core/threads.h"
 #include "data/dataset.h"
 #include "run/run_record.h"
@@ -159,6 +160,22 @@ RecipeRuns recipe_runs_from(const json& from) {
   return runs;
 }
 
+RecipeRuns read_runs(const fs::path& folder) {
+  const fs::path path = folder / "runs.json";
+  if (!fs::exists(path)) return {};
+  const std::string doing = fmt::format("reading '{}'", path.string());
+  try {
+    return recipe_runs_from(parse_json(read_file(path, "reading"), doing, "the state of a recipe's runs"));
+  } catch (const json::exception& error) {
+    fail(doing, "the state of a recipe's runs", json_reason(error),
+         "remove the file; finished runs beside it are kept");
+  }
+}
+
+void write_runs(const fs::path& folder, const RecipeRuns& runs) {
+  write_file_atomically(folder / "runs.json", to_json(runs).dump(1) + "\n");
+}
+
 int threads_of(int asked) { return asked > 0 ? asked : thread_count(); }
 
 std::string set_hash(const fs::path& data) { return fmt::format("{:016x}", DatasetReader(data).hash()); }
@@ -190,6 +207,15 @@ void fix_epochs(const TrainConfig& recipe, const std::optional<Pace>& pace, doub
   write_file_atomically(recipe_file(folder), to_toml(fixed));
   runs.epochs = fixed.epochs;
   runs.epoch_samples = fixed.epoch_samples;
+}
+
+void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const fs::path& folder, RecipeRuns& runs) {
+  TrainConfig fixed = recipe;
+  fixed.epochs = runs.epochs = other.epochs;
+  fixed.epoch_samples = runs.epoch_samples = other.epoch_samples;
+  runs.minutes = other.minutes;
+  runs.items = other.items;
+  write_file_atomically(recipe_file(folder), to_toml(fixed));
 }
 
 std::string epochs_sentence(const RecipeRuns& runs) {

@@ -47,6 +47,10 @@ nlohmann::ordered_json to_json(const RecipeRuns& runs);
 // Throws nlohmann::json::exception where it is none.
 RecipeRuns recipe_runs_from(const nlohmann::json& from);
 
+// folder/runs.json, where nothing but the runs is kept of a recipe: nothing known yet where the file is missing.
+RecipeRuns read_runs(const std::filesystem::path& folder);
+void write_runs(const std::filesystem::path& folder, const RecipeRuns& runs);
+
 // How the child processes are to work.
 struct ChildOrders {
   std::filesystem::path program;  // lano
@@ -70,6 +74,9 @@ double pace_seconds(double minutes);
 // Writes folder/recipe.toml with the epochs that end within `minutes` at this pace; without a pace with the recipe's.
 void fix_epochs(const TrainConfig& recipe, const std::optional<Pace>& pace, double minutes,
                 const std::filesystem::path& folder, RecipeRuns& runs);
+// Writes it with the epochs that were fixed for another recipe: the two are compared after the same passes.
+void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const std::filesystem::path& folder,
+                 RecipeRuns& runs);
 // "0.02 s a step: 12 epochs of 900 samples in 2 minutes".
 std::string epochs_sentence(const RecipeRuns& runs);
 

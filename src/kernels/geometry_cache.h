@@ -22,14 +22,17 @@ class GeometryCache {
   GeometryCache(LanoConfig config, LanoShape shape, bool training)
       : config_(std::move(config)), shape_(std::move(shape)), training_(training) {}
 
-  // For one sample; spacing, origin: of uniform grids, else empty; patches: the agents used. Safe from many threads.
+  // For one sample; spacing, origin: of uniform grids, else empty; patches: the agents used; stretch: of meshes, as
+  // lano_layout has it. Safe from many threads.
   std::shared_ptr<const Geometry> of(std::int64_t points, const Shape& mesh, const std::vector<double>& spacing,
-                                     const std::vector<double>& origin, const std::vector<std::int64_t>& patches);
+                                     const std::vector<double>& origin, const std::vector<std::int64_t>& patches,
+                                     const std::vector<double>& stretch = {});
   // Of one cloud, coordinates [N, dims] as the network sees them; null where the stencil reads none.
   std::shared_ptr<const Neighbours> neighbours(std::span<const float> coordinates);
 
  private:
-  using Key = std::tuple<std::int64_t, Shape, std::vector<double>, std::vector<double>, std::vector<std::int64_t>>;
+  using Key = std::tuple<std::int64_t, Shape, std::vector<double>, std::vector<double>, std::vector<std::int64_t>,
+                         std::vector<double>>;
   LanoConfig config_;
   LanoShape shape_;
   bool training_;

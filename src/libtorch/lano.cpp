@@ -379,12 +379,12 @@ std::int64_t Lano::use_agents(std::int64_t agents) {
 }
 
 BatchLayout Lano::layout_of(const Batch& batch) const {
-  BatchLayout layout{
-      lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin, batch.counts),
-      {},
-      {},
-      {},
-      {}};
+  BatchLayout layout{lano_layout(config_, shape_, batch.coordinates.size(1), batch.mesh, batch.spacing, batch.origin,
+                                 batch.counts, batch.stretch),
+                     {},
+                     {},
+                     {},
+                     {}};
   if (!reads_neighbours(config_, shape_)) return layout;
   const torch::Tensor x =
       batch.coordinates.detach().to(torch::kCPU, torch::kFloat32).contiguous().view({-1, shape_.dims});

@@ -26,6 +26,7 @@ struct Batch {
   Shape mesh;                        // axes of the grid or mesh, row-major; empty for clouds
   std::vector<double> spacing;       // physical step of each axis of a uniform grid, else empty
   std::vector<double> origin;        // physical coordinate of its first point
+  std::vector<double> stretch{};     // of a mesh against the trained one (model_spec/lano_layout.h)
   std::vector<std::int64_t> counts;  // points of each packed cloud; empty where all samples are of one size
   torch::Tensor time;                // [B] (packed: one a cloud), physical; for time_conditional models only
 };

@@ -35,6 +35,7 @@ Batch to_torch(const FieldBatch& from, std::int64_t dims, std::int64_t input_cha
   batch.mesh = from.mesh;
   batch.spacing = from.spacing;
   batch.origin = from.origin;
+  batch.stretch = from.stretch;
   if (from.packed) batch.counts = from.sizes;
   if (!from.times.empty()) {
     batch.time = torch::tensor(from.times, batch.coordinates.options().dtype(torch::kFloat64));

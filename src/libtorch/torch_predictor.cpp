@@ -72,7 +72,7 @@ struct TorchPredictor::Prepared {
   std::int64_t points() const { return fields.sizes[0]; }
   bool goes_with(const Prepared& other) const {
     return points() == other.points() && fields.mesh == other.fields.mesh && fields.spacing == other.fields.spacing &&
-           fields.origin == other.fields.origin;
+           fields.stretch == other.fields.stretch && fields.origin == other.fields.origin;
   }
 };
 
@@ -96,6 +96,7 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   Prepared p;
   p.fields.sizes = {points};
   if (set.geometry != Geometry::points) p.fields.mesh = query.call.mesh.empty() ? set.shape : query.call.mesh;
+  p.fields.stretch = stretch_of(set, p.fields.mesh, query.call.span);
   if (set.geometry == Geometry::grid && uniform_grid_spacing(p.fields.mesh, coordinates, &p.fields.spacing)) {
     p.fields.origin.assign(coordinates.begin(), coordinates.begin() + set.dims());
   } else {
@@ -115,7 +116,7 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   };
   const std::int64_t moved = about_.normaliser.mean_mesh.channels();
   std::vector<float> displacement;  // of meshes, which keep their own order
-  if (moved > 0) displacement = about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates);
+  if (moved > 0) displacement = about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates, p.fields.stretch);
   for (std::int64_t i = 0; i < points; ++i) {
     append(coordinates, set.dims(), about_.normaliser.coordinates, i, p.fields.coordinates);
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);
@@ -147,7 +148,8 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
   const std::span<const float> values(answer.data_ptr<float>(), static_cast<std::size_t>(answer.numel()));
   const std::vector<double>& increment = about_.normaliser.increment;
   std::vector<float> base;  // the mean output on this mesh
-  if (!about_.normaliser.mean_output.empty()) base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh);
+  if (!about_.normaliser.mean_output.empty())
+    base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh, prepared[0].fields.stretch);
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const auto newest = increment.empty() ? std::span<const float>() : frame_of(queries[q], state_frames() - 1);
     for (std::size_t i = 0; i < points; ++i) {

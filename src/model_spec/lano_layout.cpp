@@ -9,7 +9,7 @@ namespace lano {
 
 Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
                    const std::vector<double>& spacing, const std::vector<double>& origin,
-                   const std::vector<std::int64_t>& counts) {
+                   const std::vector<std::int64_t>& counts, const std::vector<double>& stretch) {
   Layout layout{mesh, {}, counts, {}};
   const bool physical = config.dwc_spacing == DwcSpacing::physical;
   if (shape.axes == 0) {
@@ -41,6 +41,7 @@ Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_
       first = ((origin.empty() ? 0 : origin[a]) - shape.origin[a]) / shape.spacing[a];
     } else if (axis.trained > 1 && n > 1) {
       axis.reach = static_cast<double>(n - 1) / static_cast<double>(axis.trained - 1);
+      if (!stretch.empty()) axis.reach /= stretch[a];
     }
     const bool same = n == axis.trained && std::abs(axis.reach - 1) < 1e-3 && std::abs(first) < 1e-3;
     if (!physical || same) {

@@ -31,10 +31,11 @@ struct Layout {
 };
 
 // points: of one sample; counts: of packed clouds, else empty; spacing, origin: physical, of uniform grids, else empty.
-// Fails where the mesh has another number of axes than the model.
+// stretch: of meshes without spacing, by how much further along the whole mesh they reach than the trained one does
+// (core/set_description.h); empty: as far. Fails where the mesh has another number of axes than the model.
 Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
                    const std::vector<double>& spacing, const std::vector<double>& origin,
-                   const std::vector<std::int64_t>& counts);
+                   const std::vector<std::int64_t>& counts, const std::vector<double>& stretch = {});
 
 // Whether agents are pooled over the patches of this mesh, and not along the order.
 bool pools_on_grid(const LanoConfig& config, const std::vector<std::int64_t>& patches, const Shape& mesh);

@@ -8,8 +8,8 @@ namespace lano {
 MeanField::MeanField(Shape shape, std::vector<float> values, std::vector<double> scale)
     : shape_(std::move(shape)), values_(std::move(values)), scale_(std::move(scale)) {}
 
-std::vector<float> MeanField::resampled(const Shape& mesh) const {
-  if (mesh == shape_) return values_;
+std::vector<float> MeanField::resampled(const Shape& mesh, const std::vector<double>& stretch) const {
+  if (mesh == shape_ && stretch.empty()) return values_;
   const std::size_t axes = mesh.size(), dims = scale_.size();
   std::vector<float> out(static_cast<std::size_t>(element_count(mesh)) * dims);
   std::vector<std::size_t> low(axes);
@@ -18,8 +18,9 @@ std::vector<float> MeanField::resampled(const Shape& mesh) const {
     std::size_t rest = p;
     for (std::size_t a = axes; a-- > 0;) {
       const auto n = static_cast<std::size_t>(mesh[a]), known = static_cast<std::size_t>(shape_[a]);
-      const double place =
+      double place =
           n > 1 ? static_cast<double>(rest % n) * static_cast<double>(known - 1) / static_cast<double>(n - 1) : 0;
+      if (!stretch.empty()) place *= stretch[a];
       rest /= n;
       low[a] = std::min(static_cast<std::size_t>(place), known - std::min<std::size_t>(known, 2));
       share[a] = place - static_cast<double>(low[a]);
@@ -42,8 +43,9 @@ std::vector<float> MeanField::resampled(const Shape& mesh) const {
   return out;
 }
 
-std::vector<float> MeanField::deviation(const Shape& mesh, std::span<const float> field) const {
-  std::vector<float> moved = resampled(mesh);
+std::vector<float> MeanField::deviation(const Shape& mesh, std::span<const float> field,
+                                        const std::vector<double>& stretch) const {
+  std::vector<float> moved = resampled(mesh, stretch);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     moved[i] =
         static_cast<float>((static_cast<double>(field[i]) - static_cast<double>(moved[i])) / scale_[i % scale_.size()]);

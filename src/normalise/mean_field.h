@@ -24,10 +24,12 @@ class MeanField {
   const std::vector<float>& values() const { return values_; }
   const std::vector<double>& scale() const { return scale_; }
 
-  // The field on a mesh of other extents: linear in the indices, with the same ends.
-  std::vector<float> resampled(const Shape& mesh) const;
+  // The field on a mesh of other extents: linear in the indices, with the same ends, or where it reaches `stretch`
+  // times as far along each axis (core/set_description.h) with those.
+  std::vector<float> resampled(const Shape& mesh, const std::vector<double>& stretch = {}) const;
   // (field - mean)/scale on a mesh of any extents and as many axes.
-  std::vector<float> deviation(const Shape& mesh, std::span<const float> field) const;
+  std::vector<float> deviation(const Shape& mesh, std::span<const float> field,
+                               const std::vector<double>& stretch = {}) const;
 
  private:
   Shape shape_;

@@ -10,13 +10,13 @@ namespace lano {
 
 StridedProblem::StridedProblem(std::unique_ptr<Problem> whole, std::int64_t stride)
     : whole_(std::move(whole)), full_(whole_->describe()), description_(full_), stride_(stride) {
-  const bool fits = stride >= 1 && full_.shape.size() == 2 && (full_.shape[0] - 1) % stride == 0 &&
-                    (full_.shape[1] - 1) % stride == 0;
+  const bool fits = stride >= 1 && full_.shape.size() == 2 && stride < full_.shape[0] && stride < full_.shape[1];
   if (!fits) {
     fail_usage(fmt::format("generating {}", full_.name),
-               fmt::format("a --stride that divides the cells of both axes of {}", shape_text(full_.shape)),
+               fmt::format("a --stride that leaves two points on each axis of {}", shape_text(full_.shape)),
                std::to_string(stride));
   }
+  if (full_.geometry == Geometry::mesh) description_.span = strided_span(full_.shape, full_.span, stride);
   for (std::int64_t& extent : description_.shape) extent = (extent - 1) / stride + 1;
   nlohmann::json about = nlohmann::json::parse(full_.generator);
   about["stride"] = stride;

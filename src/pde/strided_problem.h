@@ -1,4 +1,5 @@
-// A problem on a mesh of two axes, solved in full and kept at every stride-th point of each axis, both ends included.
+// A problem on a mesh of two axes, solved in full and kept at every stride-th point of each axis, the first included.
+// Where the stride does not divide the cells, the last points fall away, and the description's span says so.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@ namespace lano {
 
 class StridedProblem final : public Problem {
  public:
-  // Fails where the stride does not divide the cells of both axes.
+  // Fails where the stride leaves fewer than two points on an axis.
   StridedProblem(std::unique_ptr<Problem> whole, std::int64_t stride);
   SetDescription describe() const override { return description_; }
   std::vector<float> coordinates() const override;

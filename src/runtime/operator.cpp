@@ -242,8 +242,9 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
   const Shape mesh = mesh_of(a.points.count, call.mesh);
-  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty()) a.points.base = mean.resampled(mesh);
-  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates);
+  const std::vector<double> reach = stretch_of(file.set, mesh, call.span);
+  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty()) a.points.base = mean.resampled(mesh, reach);
+  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates, reach);
   if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
     a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
   } else {
@@ -251,7 +252,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   }
   if (!shape.order_box.empty())
     a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
-  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load());
+  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load(), reach);
   if (stencil_in_space()) a.neighbours = geometries->neighbours(ordered_coordinates(a.points));
   return a;
 }

@@ -1,35 +1,32 @@
 #include "experiment/ablation.h"
 
-#include "core/atomic_file.h"
-#include "train/tiny_runs.h"
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace lano::ablation_test {
 namespace {
 
-using test::darcy;
-using test::tiny;
+std::vector<std::string> names_of(const std::vector<AblationRow>& rows) {
+  std::vector<std::string> names;
+  for (const AblationRow& row : rows) names.push_back(row.name);
+  return names;
+}
 
-TEST(Ablation, WritesTheTableAndKeepsFinishedRuns) {
-  test::Scratch scratch;
-  TrainConfig config = tiny(darcy(scratch, 8, 2));
-  config.epochs = 1;
-  const auto rows = run_ablation(config, 2, scratch / "table");
-  ASSERT_EQ(rows.size(), 8u);
-  for (const AblationRow& row : rows) EXPECT_EQ(row.test_l2.size(), 2u) << row.name;
-  EXPECT_LT(rows[1].parameters, rows[0].parameters);  // without bias
-  EXPECT_LT(rows[2].parameters, rows[1].parameters);  // without DWC
-  EXPECT_NE(rows[0].test_l2[0], rows[0].test_l2[1]);  // seeds differ
-  const std::string table = read_file(scratch / "table/ablation.md", "r");
-  for (const char* name : {"| reference |", "| without bias |", "| without DWC |", "| without bias and DWC |",
-                           "| latent agents |", "| with FFN stencil |", "| sum bias |", "| sequence pooling |"}) {
-    EXPECT_NE(table.find(name), std::string::npos) << name;
-  }
-  const auto model = scratch / "table/reference-0/model.safetensors";
-  const auto before = std::filesystem::last_write_time(model);
-  run_ablation(config, 2, scratch / "table");
-  EXPECT_EQ(std::filesystem::last_write_time(model), before);
-  config.batch = 3;
-  EXPECT_ERROR_WITH(run_ablation(config, 2, scratch / "table"), "runs of this recipe and data");
+// Every row but the first changes the reference, and a switch that is off already is switched on instead.
+TEST(Ablation, RowsChangeTheReference) {
+  LanoConfig grid;
+  const std::vector<std::string> on_grids{"reference",     "without bias",     "without DWC", "without bias and DWC",
+                                          "latent agents", "with FFN stencil", "sum bias",    "sequence pooling"};
+  EXPECT_EQ(names_of(ablation_rows(Geometry::grid, grid)), on_grids);
+  LanoConfig cloud;
+  cloud.ffn_stencil = true, cloud.bias = Bias::sum, cloud.order = Order::file, cloud.stencil = Stencil::neighbours;
+  const std::vector<std::string> on_clouds{
+      "reference",           "without bias", "without DWC",   "without bias and DWC",   "latent agents",
+      "without FFN stencil", "outer bias",   "hilbert order", "stencil along the order"};
+  EXPECT_EQ(names_of(ablation_rows(Geometry::points, cloud)), on_clouds);
+  for (const AblationRow& row : ablation_rows(Geometry::points, cloud))
+    EXPECT_EQ(row.changes.empty(), row.name == "reference") << row.name;
 }
 
 }  // namespace
