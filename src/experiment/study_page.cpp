@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/atomic_file.h"
 #include "core/duration.h"
@@ -49,6 +50,22 @@ double reference_of(const std::vector<StudyRow>& rows, const StudyRow& mine) {
       return row.mean();
   }
   return std::nan("");
+}
+
+// As a reader looks for them: benchmark by benchmark, axis by axis, series by series, along the axis.
+std::vector<StudyRow> sorted(std::vector<StudyRow> rows) {
+  const auto benchmarks = in_order(rows, [](const StudyRow& row) { return row.benchmark; });
+  const auto axes = in_order(rows, [](const StudyRow& row) { return row.place.axis; });
+  const auto series = in_order(rows, [](const StudyRow& row) { return row.place.series; });
+  const auto place = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) - all.begin();
+  };
+  const auto key = [&](const StudyRow& row) {
+    return std::tuple(place(benchmarks, row.benchmark), place(axes, row.place.axis), place(series, row.place.series),
+                      row.place.x);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const StudyRow& a, const StudyRow& b) { return key(a) < key(b); });
+  return rows;
 }
 
 std::string error_text(double error) { return std::isfinite(error) ? fmt::format("{:.3e}", error) : "/"; }
@@ -246,7 +263,7 @@ std::string study_steps_csv(const std::vector<StudyRow>& rows) {
 }
 
 std::string write_study(const StudyPlan& plan, const StudyWords& words, const fs::path& folder) {
-  const std::vector<StudyRow> rows = read_study(plan, folder);
+  const std::vector<StudyRow> rows = sorted(read_study(plan, folder));
   const std::string text = study_markdown(plan, words, rows);
   write_file_atomically(folder / (plan.name + ".md"), text);
   write_file_atomically(folder / (plan.name + ".csv"), study_csv(rows));

@@ -59,10 +59,10 @@ class Operator {
   // What a call may say beside its points.
   struct Call {
     Shape mesh{};                // axes of the points; empty: those of training, or a cloud
-    std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
     double time = 0;             // time_conditional models: the physical time asked for
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
+    std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
   };
 
   // coordinates [N, dx] (empty: the training grid), input [N, da] -> output [N, du]. One sample; steady models need no

@@ -57,6 +57,21 @@ TEST(MeanField, OtherExtentsAreTheSameMesh) {
   EXPECT_EQ(mesh.resampled({1, 1}), (std::vector<float>{1, 0}));
 }
 
+// A mesh that ends before the whole one does: its places are those of its own points, and a little beyond the end of
+// the trained mesh the field goes on as it was.
+TEST(MeanField, AMeshThatEndsElsewhereIsFollowedThere) {
+  const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
+  for (const std::vector<double>& stretch : {std::vector<double>{0.75, 1}, {0.5, 2.0 / 3}, {1.125, 1.25}}) {
+    const Shape asked{7, 3};
+    const std::vector<float> found = mesh.resampled(asked, stretch);
+    for (std::size_t p = 0; p < 21; ++p) {
+      const double s = stretch[0] * static_cast<double>(p / 3) / 6, t = stretch[1] * static_cast<double>(p % 3) / 2;
+      EXPECT_NEAR(found[2 * p], 1 + 2 * s + 3 * t + s * t, 1e-5);
+      EXPECT_NEAR(found[2 * p + 1], s - 2 * t, 1e-5);
+    }
+  }
+}
+
 TEST(MeanField, ThePointsOfAnotherMeshAreMovedBySoMuch) {
   const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const Shape& shape : {Shape{5, 4}, Shape{9, 7}}) {

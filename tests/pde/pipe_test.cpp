@@ -474,7 +474,23 @@ TEST(StridedProblem, KeepsEverySecondPointOfTheSameSolution) {
       }
     }
   }
-  EXPECT_ERROR_WITH(StridedProblem(std::make_unique<PipeProblem>(config), 3), "divides the cells");
+  EXPECT_TRUE(some.span.empty());  // both ends of both axes are kept
+}
+
+// A stride that does not divide the cells leaves the last points away, and the description says where the mesh ends.
+TEST(StridedProblem, AMeshThatLosesItsEndSaysSo) {
+  PipeConfig config;
+  config.elements = 8;
+  const PipeProblem whole(config);
+  const StridedProblem third(std::make_unique<PipeProblem>(config), 3);
+  EXPECT_EQ(third.describe().shape, (Shape{6, 6}));
+  EXPECT_EQ(third.describe().span, (std::vector<double>{15.0 / 16, 15.0 / 16}));
+  std::vector<float> x(289 * 2), u(289), k(289 * 2), tx(36 * 2), tu(36), tk(36 * 2);
+  ASSERT_TRUE(whole.make(3, 0, {x, {}, u, k}));
+  ASSERT_TRUE(third.make(3, 0, {tx, {}, tu, tk}));
+  EXPECT_EQ(tu[5 * 6 + 5], u[15 * 17 + 15]);
+  EXPECT_EQ(tx[2 * (2 * 6 + 1)], x[2 * (6 * 17 + 3)]);
+  EXPECT_ERROR_WITH(StridedProblem(std::make_unique<PipeProblem>(config), 17), "leaves two points");
 }
 
 }  // namespace

@@ -80,6 +80,46 @@ TEST(MeanOutput, IsAddedToTheAnswer) {
   EXPECT_ERROR_WITH(parse_model_file(format_model_file(stepping), "reading"), "do not step in time");
 }
 
+// Every second and every third point of a mesh of 12 x 8: asked zero-shot on the second what it was given on the first,
+// an operator whose answers are constant, or linear in the whole mesh's indices, is exact.
+TEST(MeanOutput, ZeroShotOnStridedMeshesIsExactForConstantAndLinearFields) {
+  const Shape whole{12, 8};
+  const auto mesh_of = [&](std::int64_t stride) { return Shape{11 / stride + 1, 7 / stride + 1}; };
+  const auto linear_field = [&](std::int64_t stride) {
+    std::vector<float> field;
+    for (std::int64_t i = 0; i < 12; i += stride) {
+      for (std::int64_t j = 0; j < 8; j += stride) {
+        field.push_back(4);
+        field.push_back(static_cast<float>(1 + 0.5 * static_cast<double>(i) - 0.25 * static_cast<double>(j)));
+      }
+    }
+    return field;
+  };
+  SetDescription set = test::set_of(Geometry::mesh, mesh_of(2), 2, 1, 2);
+  set.span = strided_span(whole, {}, 2);
+  const MeanField mean(mesh_of(2), linear_field(2), {1.5, 2});
+  ModelFile file = test::random_model(small(Task::steady), set, {}, {}, mean, mean);
+  for (float& value : file.weights.at("decoder.weight").values) value = 0;
+  for (float& value : file.weights.at("decoder.bias").values) value = 0;
+  file.normaliser.output = ChannelMap({0, 0}, {1.5, 2});
+  const Operator op(parse_model_file(format_model_file(file), "reading"));
+  EXPECT_EQ(op.set().span, (std::vector<double>{10.0 / 11, 6.0 / 7}));
+  for (const std::int64_t stride : {1, 2, 3}) {
+    const std::vector<float> truth = linear_field(stride);
+    Operator::Call call;
+    call.mesh = mesh_of(stride);
+    call.span = strided_span(whole, {}, stride);
+    if (call.span.empty()) call.span = {1, 1};
+    const std::vector<float> found = op.predict(truth, test::uniform(truth.size() / 2, 6), call);
+    for (std::size_t i = 0; i < truth.size(); ++i) EXPECT_NEAR(found[i], truth[i], 1e-5) << stride << " " << i;
+  }
+  // Without its span the third mesh would be taken for one that ends where the whole does.
+  Operator::Call blind;
+  blind.mesh = mesh_of(3);
+  const std::vector<float> field = linear_field(3), found = op.predict(field, test::uniform(12, 6), blind);
+  EXPECT_GT(std::abs(found.back() - field.back()), 0.1f);
+}
+
 TEST(Displacement, TheFileKeepsTheMeanMesh) {
   const test::Scratch scratch;
   const ModelFile file = test::random_model(small(Task::steady), set_of(Task::steady, 1), {}, {}, mean_mesh());
