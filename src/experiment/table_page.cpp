@@ -13,9 +13,12 @@
 #include "data/dataset.h"
 #include "evaluate/loaded_model.h"
 #include "evaluate/shown_samples.h"
+#include "experiment/paper_numbers.h"
 #include "experiment/seeds.h"
 #include "model_spec/model_catalogue.h"
 #include "report/model_table.h"
+#include "report/png_file.h"
+#include "report/sheet.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
 
@@ -57,6 +60,7 @@ std::string set_text(const fs::path& path) {
 
 ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
   ModelCell cell;
+  cell.paper = paper::table(pair.model, pair.benchmark);
   const auto among = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
@@ -124,13 +128,14 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
   return table;
 }
 
-// One test sample as a run's model sees it.
-ShownSample judged_sample(const fs::path& run, const DatasetReader& reader, std::int64_t id, SideBySide& side) {
-  const LoadedModel model = load_model(model_file(run));
-  ShownSamples shown = at_last_frame(shown_samples(*model.predictor, reader, {id}));
+// One test sample as a run's model sees it, joined to the others.
+void add_view(const std::string& model, const fs::path& run, const DatasetReader& reader, std::int64_t id,
+              SideBySide& side) {
+  const LoadedModel loaded = load_model(model_file(run));
+  ShownSamples shown = at_last_frame(shown_samples(*loaded.predictor, reader, {id}));
   side.set = std::move(shown.set);
   side.cell_kind = shown.cell_kind;
-  return std::move(shown.samples.front());
+  side.seen.push_back({model_label(model), std::move(shown.samples.front())});
 }
 
 // The test sample on which the run's error is the median.
@@ -142,7 +147,7 @@ std::int64_t median_sample(const fs::path& run) {
   return shown[shown.size() / 2];
 }
 
-// LANO and the best other model on LANO's median sample of each benchmark that both have finished.
+// LANO, Transolver and the best other model on LANO's median sample of each benchmark, those that finished.
 std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<Pair>& pairs, const TablePlan& plan,
                                      const fs::path& folder) {
   std::vector<SideBySide> samples;
@@ -150,7 +155,8 @@ std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<
     for (const Pair& pair : pairs) {
       if (pair.benchmark != benchmark || pair.model != model) continue;
       for (const SeedOutcome& s : pair.seeds) {
-        if (s.state == "finished") return seed_folder(pair_folder(folder, benchmark, model), s.seed);
+        const fs::path run = seed_folder(pair_folder(folder, benchmark, model), s.seed);
+        if (s.state == "finished" && fs::exists(model_file(run))) return run;
       }
     }
     return {};
@@ -160,11 +166,17 @@ std::vector<SideBySide> side_by_side(const ModelTable& table, const std::vector<
     const std::size_t other = runner_up(table, b);
     const fs::path data = plan.data / (benchmark + ".h5"), mine = run_of(benchmark, "lano");
     if (other == table.models.size() || mine.empty() || !fs::exists(data)) continue;
-    SideBySide side{benchmark, model_label("lano"), model_label(table.models[other]), {}, {}, {}, {}};
+    SideBySide side;
+    side.benchmark = benchmark;
     const DatasetReader reader(data);
     const std::int64_t id = median_sample(mine);
-    side.mine = judged_sample(mine, reader, id, side);
-    side.other = judged_sample(run_of(benchmark, table.models[other]), reader, id, side);
+    add_view("lano", mine, reader, id, side);
+    for (const std::string& model : {std::string("transolver"), table.models[other]}) {
+      const fs::path run = run_of(benchmark, model);
+      const bool twice = std::any_of(side.seen.begin(), side.seen.end(),
+                                     [&](const SeenBy& one) { return one.label == model_label(model); });
+      if (!run.empty() && !twice) add_view(model, run, reader, id, side);
+    }
     samples.push_back(std::move(side));
   }
   return samples;
@@ -187,8 +199,10 @@ std::string write_table_page(const TablePlan& plan, const fs::path& folder) {
   const std::vector<Pair> pairs = read_table(folder);
   const ModelTable table = table_of(pairs, plan);
   write_tables(table, folder);
-  write_file_atomically(folder / "index.html", render_model_table(table, side_by_side(table, pairs, plan, folder),
-                                                                  fmt::format("lano {}", kVersion)));
+  const std::vector<SideBySide> figures = side_by_side(table, pairs, plan, folder);
+  for (const SideBySide& side : figures)
+    write_file_atomically(folder / (side.benchmark + ".png"), encode_png(draw_sheet(side_by_side_panels(side, 200))));
+  write_file_atomically(folder / "index.html", render_model_table(table, figures, fmt::format("lano {}", kVersion)));
   return model_table_markdown(table);
 }
 

@@ -15,7 +15,7 @@ std::vector<std::string> catalogue_names();
 
 // Writes folder/table.md and table.csv from all pairs in it, and returns the Markdown.
 std::string write_table(const TablePlan& plan, const std::filesystem::path& folder);
-// Writes folder/index.html too, with predictions of the models themselves.
+// Writes folder/index.html too, and <benchmark>.png, with predictions of the models themselves.
 std::string write_table_page(const TablePlan& plan, const std::filesystem::path& folder);
 
 }  // namespace lano

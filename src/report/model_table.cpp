@@ -8,7 +8,6 @@
 #include "core/duration.h"
 #include "model_spec/model_catalogue.h"
 #include "report/html_parts.h"
-#include "report/picture.h"
 #include "report/run_list.h"
 
 namespace lano {
@@ -16,6 +15,8 @@ namespace {
 
 constexpr const char* kOurs = "lano";
 constexpr const char* kReasonsTitle = "Seeds without a number";
+constexpr const char* kPaperTitle =
+    "What the paper prints (the public datasets, 500 epochs, 1.1 M parameters for LANO):";
 
 // How a text is set off: best, second best. Markdown has no underline; <ins> is what its readers know.
 struct Emphasis {
@@ -106,6 +107,10 @@ std::vector<std::vector<std::string>> error_rows(const ModelTable& table, const 
     rows.push_back({"relative promotion of LANO", ""});
     for (std::size_t b = 0; b < table.benchmarks.size(); ++b)
       rows.back().push_back(promotion_text(promotion(table, b)));
+    if (const double mean = average_promotion(table); table.benchmarks.size() > 1 && std::isfinite(mean)) {
+      rows.push_back({"average promotion", "", promotion_text(mean)});
+      rows.back().resize(2 + table.benchmarks.size());
+    }
   }
   return rows;
 }
@@ -116,32 +121,20 @@ std::vector<std::string> error_header(const ModelTable& table) {
   return header;
 }
 
-// Truth, both predictions on its colour scale; both errors on one scale, so that the darker is the better.
-std::string render_side_by_side(const SideBySide& s) {
-  const std::int64_t du = s.set.output_channels();
-  std::string html = fmt::format(
-      "<p class=\"quiet\">Test sample {}, the median of {}: relative L2 {:.3e} of {}, {:.3e} of {}. Errors are on one "
-      "colour scale: the darker, the better.</p>",
-      s.mine.id, escaped(s.ours), s.mine.relative_l2, escaped(s.ours), s.other.relative_l2, escaped(s.theirs));
-  const SamplePainter painter(s.set, s.mine.coordinates, s.cell_kind, s.mine.cells);
-  for (std::int64_t c = 0; c < du; ++c) {
-    const auto truth = channel(s.mine.truth, du, c), mine = channel(s.mine.prediction, du, c),
-               other = channel(s.other.prediction, du, c);
-    const auto my_error = absolute_error(mine, truth), their_error = absolute_error(other, truth);
-    const auto shown = value_range(truth), errors = std::pair(0.0, value_range(my_error, their_error).second);
-    const auto figure = [&](const std::string& caption, const std::vector<float>& values,
-                            std::pair<double, double> range, ColourMap map) {
-      html += panel_figure(painter.draw(caption, s.set.output[static_cast<std::size_t>(c)], values, range, map));
-    };
-    html += "<div class=\"five\">";
-    figure("Truth", truth, shown, ColourMap::field);
-    figure(s.ours, mine, shown, ColourMap::field);
-    figure(s.theirs, other, shown, ColourMap::field);
-    figure(s.ours + ", error", my_error, errors, ColourMap::error);
-    figure(s.theirs + ", error", their_error, errors, ColourMap::error);
-    html += "</div>";
+// What the paper prints for the same operators, in units of 1e-2; no rows where it has none of them.
+std::vector<std::vector<std::string>> paper_rows(const ModelTable& table) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t m = 0; m < table.models.size(); ++m) {
+    std::vector<std::string> row{model_label(table.models[m]), family_of(table.models[m])};
+    bool any = false;
+    for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
+      const double printed = table.cell(m, b).paper;
+      any = any || std::isfinite(printed);
+      row.push_back(std::isfinite(printed) ? fmt::format("{:.2f}", 100 * printed) : "/");
+    }
+    if (any) rows.push_back(std::move(row));
   }
-  return html;
+  return rows;
 }
 
 }  // namespace
@@ -179,6 +172,12 @@ double promotion(const ModelTable& table, std::size_t benchmark) {
   return 1 - table.cell(ours, benchmark).error / table.cell(other, benchmark).error;
 }
 
+double average_promotion(const ModelTable& table) {
+  double sum = 0;
+  for (std::size_t b = 0; b < table.benchmarks.size(); ++b) sum += promotion(table, b);
+  return sum / static_cast<double>(table.benchmarks.size());
+}
+
 std::string model_table_markdown(const ModelTable& table) {
   const auto rule = [](std::size_t columns) {
     std::string text = "|";
@@ -191,6 +190,11 @@ std::string model_table_markdown(const ModelTable& table) {
       "\nRelative L2 on test in units of 1e-2; best in bold, second best underlined; / where the model has no number. "
       "Where not every seed finished, the mean is of those that did, and has no rank. Promotion: 1 - LANO's error / "
       "the best other error.\n";
+  if (const auto printed = paper_rows(table); !printed.empty()) {
+    text +=
+        fmt::format("\n{}\n\n", kPaperTitle) + markdown_row(error_header(table)) + rule(2 + table.benchmarks.size());
+    for (const auto& row : printed) text += markdown_row(row);
+  }
   for (std::size_t b = 0; b < table.benchmarks.size(); ++b) {
     std::vector<std::string> header{"model"};
     header.insert(header.end(), cost_columns().begin(), cost_columns().end());
@@ -261,6 +265,15 @@ std::string render_model_table(const ModelTable& table, const std::vector<SideBy
       "</table></div><p class=\"quiet\">Best in bold, second best underlined; / where the model has no number. Where "
       "not every seed finished, the mean is of those that did, and has no rank. "
       "Promotion: 1 - LANO's error / the best other error.</p></section>";
+  if (const auto printed = paper_rows(table); !printed.empty()) {
+    html += fmt::format(
+        "<section class=\"panel wide-panel\"><h2>The paper's table</h2><p class=\"quiet\">{}</p><div "
+        "class=\"scroll\"><table class=\"runs\">",
+        kPaperTitle);
+    html += html_row(error_header(table), "th");
+    for (const auto& row : printed) html += html_row(row, "td");
+    html += "</table></div></section>";
+  }
   for (const SideBySide& sample : samples) {
     html += "<section class=\"panel wide-panel\"><h2>Side by side: " + escaped(sample.benchmark) + "</h2>" +
             render_side_by_side(sample) + "</section>";

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/html_report.h"
+#include "report/side_by_side.h"
 
 namespace lano {
 
@@ -22,6 +22,7 @@ struct ModelCell {
          training_seconds = kNone;  // of a seed; an epoch is one pass over all samples
   std::string reason;      // why a seed has no error, in a sentence; "" where all have, or it was not asked for
   std::int64_t asked = 0;  // seeds asked for; where fewer finished, the error is shown with that and has no rank
+  double paper = kNone;    // what the paper prints for this pair; NaN: nothing
   bool complete() const { return seeds >= asked; }
 };
 
@@ -41,19 +42,14 @@ std::pair<std::size_t, std::size_t> best_two(const ModelTable& table, std::size_
 // 1 - e_LANO / e_other of the best other model; NaN where either is without an error of all seeds.
 double promotion(const ModelTable& table, std::size_t benchmark);
 
+// Its mean over the benchmarks; NaN where one has none.
+double average_promotion(const ModelTable& table);
+
 // The row of the best model that is not LANO; models.size() where there is none.
 std::size_t runner_up(const ModelTable& table, std::size_t benchmark);
 
 std::string model_table_markdown(const ModelTable& table);
 std::string model_table_csv(const ModelTable& table);  // a line a cell
-
-// The same test sample as two operators see it.
-struct SideBySide {
-  std::string benchmark, ours, theirs;  // labels of the two
-  SetDescription set;
-  ShownSample mine, other;  // of time-dependent sets at the last time
-  std::optional<CellKind> cell_kind{};
-};
 
 std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,
                                const std::string& footer);

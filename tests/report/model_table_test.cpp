@@ -48,6 +48,12 @@ TEST(ModelTable, Markdown) {
   EXPECT_TRUE(holds(text, "| Transolver | transformer | <ins>2.00</ins> |  |\n")) << text;
   EXPECT_TRUE(holds(text, "| LANO | transformer | **1.00 ± 0.20** | <ins>6.00</ins> |\n")) << text;
   EXPECT_TRUE(holds(text, "| relative promotion of LANO |  | 50.0 % | -100.0 % |\n")) << text;
+  EXPECT_TRUE(holds(text, "| average promotion |  | -25.0 % |  |\n")) << text;
+  EXPECT_FALSE(holds(text, "What the paper prints")) << text;  // no number of its own was given
+  ModelTable printed = sample();
+  printed.cells[5].paper = 0.0045;
+  EXPECT_TRUE(holds(model_table_markdown(printed), "| LANO | transformer | / | 0.45 |\n"))
+      << model_table_markdown(printed);
   EXPECT_TRUE(holds(text, "| LANO | **1.00 ± 0.20** | 2,345,678 | 170 s | 0.62 | 1 min 50 s | 250 MB |\n")) << text;
   EXPECT_TRUE(holds(text, "- FNO on elasticity: refused: a <grid> expected\n")) << text;
   EXPECT_TRUE(holds(text, "elasticity: points [972]")) << text;
@@ -96,19 +102,18 @@ TEST(ModelTable, Csv) {
 TEST(ModelTable, ThePageShowsBothOperatorsBesideTheTruth) {
   SideBySide side;
   side.benchmark = "darcy";
-  side.ours = "LANO";
-  side.theirs = "F<NO";
   side.set.geometry = Geometry::grid;
   side.set.shape = {2, 2};
   side.set.coordinates = {{"x", "1"}, {"y", "1"}};
   side.set.output = {{"u", "1"}};
-  side.mine.id = 41;
-  side.mine.relative_l2 = 0.125;
-  side.mine.coordinates = {0, 0, 0, 1, 1, 0, 1, 1};
-  side.mine.truth = {0, 1, 2, 4};
-  side.mine.prediction = {0, 1, 2, 3.5};
-  side.other = side.mine;
-  side.other.prediction = {0, 1, 2, 2};
+  ShownSample mine;
+  mine.id = 41;
+  mine.relative_l2 = 0.125;
+  mine.coordinates = {0, 0, 0, 1, 1, 0, 1, 1};
+  mine.truth = {0, 1, 2, 4};
+  mine.prediction = {0, 1, 2, 3.5};
+  side.seen = {{"LANO", mine}, {"F<NO", mine}};
+  side.seen[1].sample.prediction = {0, 1, 2, 2};
   const std::string html = render_model_table(sample(), {side}, "lano");
   for (const char* part : {"Test sample 41", "F&lt;NO, error", "LANO, error", "Truth", "<u>2.00</u>",
                            "<b>1.00 ± 0.20</b>", "refused: a &lt;grid&gt; expected", "Budget: 2 minutes."}) {
