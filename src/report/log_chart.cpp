@@ -59,11 +59,20 @@ Image draw_log_chart(const LogChart& chart, std::int64_t width, std::int64_t hei
   if (x.low > x.high) return canvas.take();
   x.widen();
   y.widen();
-  constexpr std::int64_t kLeft = 100, kRight = 20, kTop = 44, kBottom = 64;
+  constexpr std::int64_t kLeft = 100, kRight = 20, kLegend = 36, kLegendLine = kTextHeight + 8, kBottom = 64;
+  const auto is_drawn = [](const Curve& curve) {
+    for (std::size_t i = 0; i < curve.x.size(); ++i) {
+      if (drawable(curve.x[i], curve.y[i])) return true;
+    }
+    return false;
+  };
+  // The legend stands above the plot: inside, it would hide what it explains.
+  const std::int64_t top_margin =
+      kLegend + 8 + kLegendLine * std::count_if(chart.curves.begin(), chart.curves.end(), is_drawn);
   x.at = static_cast<double>(kLeft);
   x.extent = static_cast<double>(width - kLeft - kRight);
   y.at = static_cast<double>(height - kBottom);
-  y.extent = -static_cast<double>(height - kTop - kBottom);
+  y.extent = -static_cast<double>(height - top_margin - kBottom);
   const double right = x.at + x.extent, top = y.at + y.extent;
   for (const double tick : x.ticks()) {
     const double at = x.pixel(tick);
@@ -84,7 +93,7 @@ Image draw_log_chart(const LogChart& chart, std::int64_t width, std::int64_t hei
   canvas.text(kLeft + (width - kLeft - kRight - text_width(chart.x_label)) / 2, height - kTextHeight - 12,
               chart.x_label, kInk);
   canvas.text(10, height / 2 + text_width(chart.y_label) / 2, chart.y_label, kInk, true);
-  std::int64_t legend = kTop + 12;
+  std::int64_t legend = kLegend;
   for (const Curve& curve : chart.curves) {
     const Rgb colour = parsed_colour(curve.colour);
     double last_x = 0, last_y = 0;
@@ -99,10 +108,10 @@ Image draw_log_chart(const LogChart& chart, std::int64_t width, std::int64_t hei
       first = false;
     }
     if (first) continue;
-    canvas.line(kLeft + 14, static_cast<double>(legend) + kTextHeight / 2, kLeft + 40,
+    canvas.line(kLeft, static_cast<double>(legend) + kTextHeight / 2, kLeft + 26,
                 static_cast<double>(legend) + kTextHeight / 2, colour, 4);
-    canvas.text(kLeft + 50, legend, curve.name, kInk);
-    legend += kTextHeight + 8;
+    canvas.text(kLeft + 36, legend, curve.name, kInk);
+    legend += kLegendLine;
   }
   return canvas.take();
 }
