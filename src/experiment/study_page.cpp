@@ -169,18 +169,19 @@ std::string write_plots(const std::vector<StudyRow>& rows, const std::string& be
   for (const std::string& axis : in_order(mine, [](const StudyRow& row) { return row.place.axis; })) {
     const auto curves = curves_of(only(mine, [&](const StudyRow& row) { return row.place.axis == axis; }), axis);
     if (axis.empty() || curves.empty()) continue;
-    const bool steps = axis == kStepsAxis;
-    const std::string x_label = steps ? "steps from the given frames" : axis;
-    write_file_atomically(folder / fmt::format("{}-{}.png", benchmark, file_word(axis)),
-                          encode_png(draw_log_chart({benchmark, x_label, "relative L2 on test", curves})));
-    page += draw_curves(curves, x_label, "relative L2 on test", {560, 300, true, 1});
+    const std::string x_label = axis == kStepsAxis ? "steps from the given frames" : axis;
+    const std::string png = encode_png(draw_log_chart({benchmark, x_label, "relative L2 on test", curves}));
+    write_file_atomically(folder / fmt::format("{}-{}.png", benchmark, file_word(axis)), png);
+    page += fmt::format("<img class=\"sheet\" alt=\"relative L2 on test against {}\" src=\"data:image/png;base64,{}\">",
+                        escaped(x_label), base64(png));
   }
   return page;
 }
 
 std::string html_rows(const std::vector<StudyRow>& rows, const std::string& benchmark, bool with_paper) {
   std::string text = fmt::format(
-      "<table><tr><th>series</th><th>variant</th><th>relative L2</th><th>deviation</th><th>of the reference</th>"
+      "<div class=\"scroll\"><table class=\"runs\"><tr><th>series</th><th>variant</th><th>relative "
+      "L2</th><th>deviation</th><th>of the reference</th>"
       "<th>parameters</th>{}</tr>",
       with_paper ? "<th>paper</th>" : "");
   for (const StudyRow& row : rows) {
@@ -194,7 +195,7 @@ std::string html_rows(const std::vector<StudyRow>& rows, const std::string& benc
         std::isfinite(reference) && !row.errors.empty() ? fmt::format("{:.3f}", spread.mean / reference) : "-",
         row.parameters, with_paper ? fmt::format("<td>{}</td>", error_text(row.place.paper)) : "");
   }
-  return text + "</table>";
+  return text + "</table></div>";
 }
 
 bool any_paper(const std::vector<StudyRow>& rows) {
@@ -269,14 +270,14 @@ std::string write_study(const StudyPlan& plan, const StudyWords& words, const fs
   write_file_atomically(folder / (plan.name + ".csv"), study_csv(rows));
   if (std::any_of(rows.begin(), rows.end(), [](const StudyRow& row) { return row.place.axis == kStepsAxis; }))
     write_file_atomically(folder / "steps.csv", study_steps_csv(rows));
-  std::string page = page_opening(words.title, "");
+  std::string page = page_opening(words.title, fmt::format("{}", fmt::join(about_of(plan, words), " ")));
   for (const std::string& benchmark : in_order(rows, [](const StudyRow& row) { return row.benchmark; })) {
     const auto mine = only(rows, [&](const StudyRow& row) { return row.benchmark == benchmark; });
-    page += fmt::format("<h2>{}</h2><p>{}</p>", escaped(benchmark), escaped(set_line(plan, benchmark)));
+    page += fmt::format("<section class=\"panel wide-panel\"><h2>{}</h2><p class=\"quiet\">{}</p>", escaped(benchmark),
+                        escaped(set_line(plan, benchmark)));
     page += write_plots(rows, benchmark, folder);
-    page += html_rows(mine, benchmark, any_paper(mine));
+    page += html_rows(mine, benchmark, any_paper(mine)) + "</section>";
   }
-  for (const std::string& line : about_of(plan, words)) page += fmt::format("<p>{}</p>", escaped(line));
   write_file_atomically(folder / "index.html", page + page_ending(fmt::format("lano {}", kVersion)));
   return text;
 }

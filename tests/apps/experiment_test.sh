@@ -23,7 +23,7 @@ study() {
   local found
   found=$(tail -n +2 "$name/$name.csv" | wc -l)
   [ "$found" = "$rows" ] || bad "$name has $found rows, not $rows: $(cat "$name/$name.csv")"
-  grep -q '<svg' "$name/index.html" || [ "$name" = ablation ] || bad "the page of $name has no plot"
+  grep -q 'class="sheet"' "$name/index.html" || [ "$name" = ablation ] || bad "the page of $name has no plot"
   ls "$name"/*.png >/dev/null 2>&1 || [ "$name" = ablation ] || bad "$name has no picture"
   ! grep -q ',nan,' "$name/$name.csv" || bad "$name has no number somewhere: $(cat "$name/$name.csv")"
 }
