@@ -41,6 +41,10 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
               "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
   schema.bind("train.gradient_weight", c.loss.gradient_weight,
               "weight of the gradient term of the loss, uniform grids only");
+  schema.bind<GradientKind>("train.gradient_kind", c.loss.gradient_kind,
+                            {{"joint", GradientKind::joint}, {"axes", GradientKind::axes}},
+                            "of that term: one norm over all axes at interior points, or one term an axis with zeros "
+                            "on and outside the boundary, as public Darcy scripts have it");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.increments", c.increments,
               "autoregressive: the network gives the change from frame to frame, not the next frame");
