@@ -36,6 +36,8 @@ void check_plan(const TunePlan& plan) {
   };
   require(!plan.base.data.empty(), "a dataset: --data FILE or data.file", "none");
   require(!plan.vary.empty(), "a key to vary: --vary KEY=LOW..HIGH or KEY=a,b,c", "none");
+  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are judged on validation",
+          "\"train+validation\"");
   require(plan.trials >= 1, "--trials of at least 1", plan.trials);
   require(plan.rungs >= 1, "--rungs of at least 1", plan.rungs);
   require(plan.keep > 0 && plan.keep < 1, "--keep between 0 and 1", plan.keep);

@@ -175,7 +175,8 @@ TrainResult Trainer::run() {
 std::vector<BaselineError> Trainer::baselines_on(Split split) const {
   const SetDescription& set = subject_.reader.description();
   const std::int64_t given = given_frames(config_.lano.task, chosen_state_frames(config_.lano, set), set);
-  return SimpleBaselines(subject_.reader, given).judge(subject_.reader, subject_.reader.indices(split));
+  return SimpleBaselines(subject_.reader, subject_.survey.ids, given)
+      .judge(subject_.reader, subject_.reader.indices(split));
 }
 
 void Trainer::announce() const {
@@ -313,6 +314,7 @@ void Trainer::write_model() {
                      {"from", std::filesystem::path(config_.from).filename().string()},
                      {"train_samples", subject_.survey.ids.size()},
                      {"validation_l2", number_or_null(state_.best.error)}};
+  if (config_.train_on == TrainOn::train_and_validation) file.provenance["train_on"] = kTrainAndValidation;
   file.weights = name_tensors(model().layout(), state_.best_weights);
   file.buffers = model().name_buffers(state_.best_buffers);
   write_model_file(folder_.model(), file);

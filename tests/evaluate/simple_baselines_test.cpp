@@ -44,7 +44,8 @@ std::string write(const test::Scratch& scratch, const Made& made, std::int64_t f
 std::map<std::string, double> errors_of(const std::string& path, std::int64_t given, Split split = Split::test) {
   const DatasetReader reader(path);
   std::map<std::string, double> errors;
-  for (const BaselineError& one : SimpleBaselines(reader, given).judge(reader, reader.indices(split)))
+  for (const BaselineError& one :
+       SimpleBaselines(reader, reader.indices(Split::train), given).judge(reader, reader.indices(split)))
     errors[one.name] = one.relative_l2;
   return errors;
 }
