@@ -45,6 +45,7 @@ void check_plan(const TunePlan& plan) {
   for (auto key = plan.vary.begin(); key != plan.vary.end(); ++key) {
     const auto same = [&](const VariedKey& other) { return other.name == key->name; };
     require(std::none_of(plan.vary.begin(), key, same), "each key varied once", key->name);
+    require(key->name != "data.train_on", "data.train_on as it is: trials are judged on validation", "it varied");
   }
 }
 
