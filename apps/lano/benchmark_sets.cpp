@@ -49,6 +49,16 @@ const SetSizes& words_of(const Family& family, const std::string& preset) {
   return preset == "laptop" ? family.laptop : preset == "smoke" ? family.smoke : family.paper;
 }
 
+// What `lano generate` is told for a benchmark and a preset.
+SetSizes sizes_of(const std::string& benchmark, const std::string& preset) {
+  if (preset == "laptop") return kLaptopSets.at(benchmark);
+  if (preset == "smoke") return {"--preset", "smoke"};
+  SetSizes sizes{"--preset", "paper"};
+  // A stepping model is given the first frame, the undeformed block, and predicts the paper's 20.
+  if (benchmark == "plasticity") sizes.insert(sizes.end(), {"--frames", "21"});
+  return sizes;
+}
+
 void generate(const std::string& benchmark, const fs::path& file, const SetSizes& sizes, int threads) {
   SetSizes words{"generate", benchmark, "--out", file.string(), "--threads", std::to_string(threads)};
   words.insert(words.end(), sizes.begin(), sizes.end());
@@ -90,14 +100,14 @@ void make_missing_sets(const std::vector<std::string>& benchmarks, const std::st
   for (const std::string& benchmark : benchmarks) {
     const fs::path file = data / (benchmark + ".h5");
     if (fs::exists(file)) continue;
-    generate(benchmark, file, preset == "laptop" ? kLaptopSets.at(benchmark) : SetSizes{"--preset", preset}, threads);
+    generate(benchmark, file, sizes_of(benchmark, preset), threads);
   }
 }
 
 fs::path make_long_set(const std::string& benchmark, const std::string& preset, const fs::path& data, int threads) {
   const fs::path file = data / (benchmark + "-long.h5");
   if (fs::exists(file)) return file;
-  SetSizes words = preset == "laptop" ? kLaptopSets.at(benchmark) : SetSizes{"--preset", preset};
+  SetSizes words = sizes_of(benchmark, preset);
   words.insert(words.end(), {"--frames", preset == "smoke" ? "9" : "31"});
   generate(benchmark, file, words, threads);
   return file;

@@ -14,7 +14,11 @@ namespace {
 class Console : public Listener {
  public:
   // A full disk or a closed pipe behind them costs the lines, not the work; the edge tells of lost output at the end.
-  void say(const std::string& line) override { std::fputs((line + "\n").c_str(), stdout); }
+  void say(const std::string& line) override {
+    if (progress_) progress_->make_room();
+    std::fputs((line + "\n").c_str(), stdout);
+    if (progress_) std::fflush(stdout);  // a line about work under way is for now
+  }
   void warn(const std::string& line) override { std::fputs(("lano: " + line + "\n").c_str(), stderr); }
   void begin(const std::string& label, std::int64_t total, const std::string& unit) override {
     progress_.emplace(label, total, unit);

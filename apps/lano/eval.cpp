@@ -9,6 +9,7 @@
 #include "evaluate/simple_baselines.h"
 #include "pictures.h"
 #include "run_options.h"
+#include "train/split_survey.h"
 
 namespace lano::cli {
 namespace {
@@ -60,12 +61,17 @@ void run_eval(const EvalOptions& o, const Program& program) {
   if (judged.prediction.frames > samples.frames) {
     fmt::print("  rolled out to frame {}; the set knows {}\n", judged.prediction.frames - 1, samples.frames - 1);
   }
-  // Fitted on the dataset's own training split; what is judged must not be part of it.
-  if (!reader.indices(Split::train).empty() && (o.split == "test" || o.split == "validation") && o.steps == 0) {
+  // Fitted on the dataset's own training samples; what is judged must not be among them.
+  const TrainOn learned = trained_on(model.about.provenance);
+  const std::vector<std::int64_t> train = training_ids(reader, learned);
+  const bool held_out = o.split == "test" || (o.split == "validation" && learned == TrainOn::train);
+  if (!train.empty() && held_out && o.steps == 0) {
     const std::vector<std::int64_t> ids = reader.indices(std::string_view(o.split));
-    print_baselines(SimpleBaselines(reader, model.predictor->given_frames(set)).judge(reader, ids),
+    print_baselines(SimpleBaselines(reader, train, model.predictor->given_frames(set)).judge(reader, ids),
                     evaluation.relative_l2.summary.mean);
   }
+  if (o.split == "validation" && learned == TrainOn::train_and_validation)
+    fmt::print("the model learned from a validation split (data.train_on): judge it on test\n");
   fmt::print("prediction             {:.2f} ms per sample\n",
              1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }

@@ -91,6 +91,7 @@ std::unique_ptr<Problem> make_airfoil(const GenerateOptions& o, bool smoke) {
 std::unique_ptr<Problem> make_plasticity(const GenerateOptions& o, bool smoke) {
   PlasticityConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
+  c.frames = o.frames.value_or(c.frames);
   if (smoke) {
     c.cells_x = 40;
     c.cells_y = 12;
@@ -101,7 +102,7 @@ std::unique_ptr<Problem> make_plasticity(const GenerateOptions& o, bool smoke) {
 const std::array kBenchmarks{
     Benchmark{"darcy", "resolution stride medium", {1000, 200}, {40, 10}, make_darcy},
     Benchmark{"elasticity", "", {1000, 200}, {60, 20}, make_elasticity},
-    Benchmark{"plasticity", "stride", {900, 80}, {8, 2}, make_plasticity},
+    Benchmark{"plasticity", "stride frames", {900, 80}, {8, 2}, make_plasticity},
     Benchmark{"airfoil", "stride", {1000, 200}, {8, 2}, make_airfoil},
     Benchmark{"pipe", "stride", {1000, 200}, {20, 5}, make_pipe},
     Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
@@ -188,7 +189,8 @@ void add_generate(CLI::App& app) {
   command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")
       ->check(CLI::IsMember({"two-values", "lognormal"}))
       ->capture_default_str();
-  command->add_option("--frames", options->frames, "burgers: output times, the first at t = 0; default 11");
+  command->add_option("--frames", options->frames,
+                      "burgers, plasticity: output times, the first at t = 0; default 11 and 20");
   command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);

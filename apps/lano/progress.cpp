@@ -53,6 +53,13 @@ void Progress::finish() {
   draw(true);
 }
 
+void Progress::make_room() {
+  const std::lock_guard lock(mutex_);
+  if (!terminal_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+}
+
 void Progress::draw(bool last) {
   const double elapsed = seconds_between(start_, Clock::now());
   const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;

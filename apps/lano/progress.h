@@ -18,7 +18,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t count = 1, const std::string& detail = {});
-  void finish();  // the last line; also called by the destructor
+  void finish();     // the last line; also called by the destructor
+  void make_room();  // on a terminal: for a line of text in the bar's place
 
  private:
   void draw(bool last);

@@ -80,7 +80,7 @@ std::vector<Variant> resolution(StudyOptions& o, const std::string& benchmark) {
 }
 
 std::vector<Variant> sizes(StudyOptions& o, const std::string& benchmark) {
-  const bool small = o.preset == "smoke", full = o.preset == "paper";
+  const bool small = o.preset == "smoke", full = o.preset == kPaperReading || o.preset == kOurReading;
   using List = std::vector<std::int64_t>;
   return size_study(lano_base(o, benchmark),
                     !o.depths.empty() ? o.depths
@@ -203,8 +203,12 @@ void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& pr
 }
 
 void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, const StudyKind& kind) {
-  command->add_option("--preset", o->preset, "recipes and sizes of the datasets: laptop, paper, or smoke (seconds)")
-      ->check(CLI::IsMember({"laptop", "paper", "smoke"}))
+  command
+      ->add_option(
+          "--preset", o->preset,
+          "recipes and sizes of the datasets: laptop, paper, paper-ours (the paper's sizes with our readings), or "
+          "smoke (seconds)")
+      ->check(CLI::IsMember({"laptop", kPaperReading, kOurReading, "smoke"}))
       ->capture_default_str();
   command
       ->add_option(

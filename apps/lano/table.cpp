@@ -60,8 +60,9 @@ void add_table(CLI::App& experiment, const Program& program) {
       experiment.add_subcommand("table", "every operator on every benchmark under one budget: the paper's Table 2");
   command
       ->add_option("--preset", o->plan.preset,
-                   "recipes and sizes of the sets: laptop, paper, or smoke, which proves the workflow only")
-      ->check(CLI::IsMember({"laptop", "paper", "smoke"}))
+                   "recipes and sizes of the sets: laptop, paper, paper-ours (the paper's sizes with our readings), or "
+                   "smoke, which proves the workflow only")
+      ->check(CLI::IsMember({"laptop", kPaperReading, kOurReading, "smoke"}))
       ->capture_default_str();
   command->add_option("--models", o->plan.models, "a,b,...; default all ('lano info --models')")->delimiter(',');
   command->add_option("--benchmarks", o->plan.benchmarks, "a,b,...; default elasticity,plasticity,airfoil,pipe,darcy")

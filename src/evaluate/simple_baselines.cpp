@@ -116,11 +116,11 @@ std::string baselines_text(const std::vector<BaselineError>& baselines) {
 SimpleBaselines::~SimpleBaselines() = default;
 std::int64_t SimpleBaselines::samples() const { return parts_->count; }
 
-SimpleBaselines::SimpleBaselines(const DatasetReader& reader, std::int64_t given_frames, std::int64_t bytes)
+SimpleBaselines::SimpleBaselines(const DatasetReader& reader, const std::vector<std::int64_t>& train,
+                                 std::int64_t given_frames, std::int64_t bytes)
     : parts_(std::make_unique<Parts>()) {
   Parts& p = *parts_;
   const SetDescription& set = reader.description();
-  const std::vector<std::int64_t> train = reader.indices(Split::train);
   if (!reader.has_output() || train.empty())
     fail("computing simple baselines", "training samples with output", "none", "import with --train");
   p.given = given_frames;

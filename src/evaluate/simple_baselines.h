@@ -1,5 +1,5 @@
 // What a few lines of statistics reach on the same samples: the scale on which an operator's error is read. Fitted on
-// the training split in seconds and judged by the code that judges every model:
+// the training samples in seconds and judged by the code that judges every model:
 //   mean field       the mean output of the training samples, point by point
 //   nearest sample   the output of the training sample whose input is nearest
 //   ridge            linear regression from the inputs to the outputs, on the principal components of the inputs
@@ -31,9 +31,10 @@ class SimpleBaselines {
   // Training samples beyond a thousand, or beyond `bytes` of memory, are left out evenly.
   static constexpr std::int64_t kMostSamples = 1000, kMostBytes = std::int64_t{512} << 20;
 
-  // given_frames: of the output that are known and not judged (autoregressive models), else 0. The reader must have
-  // outputs and a training split.
-  SimpleBaselines(const DatasetReader& reader, std::int64_t given_frames, std::int64_t bytes = kMostBytes);
+  // train: the samples that are fitted. given_frames: of the output that are known and not judged (autoregressive
+  // models), else 0. Fails without outputs or samples.
+  SimpleBaselines(const DatasetReader& reader, const std::vector<std::int64_t>& train, std::int64_t given_frames,
+                  std::int64_t bytes = kMostBytes);
   ~SimpleBaselines();
 
   std::int64_t samples() const;  // that were used

@@ -20,6 +20,7 @@
 #include "run/run_folder.h"
 #include "run/run_record.h"
 #include "train/recipe_check.h"
+#include "train/split_survey.h"
 #include "train/trainer.h"
 
 namespace lano {
@@ -81,7 +82,7 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   const DatasetReader reader = open_dataset(config.data, config.lano.task);
   const std::int64_t starts = training_starts(config, reader.description()),
                      samples_a_step = config.batch * config.accumulate;
-  const std::int64_t items = static_cast<std::int64_t>(reader.indices(Split::train).size()) * starts;
+  const std::int64_t items = static_cast<std::int64_t>(training_ids(reader, config.train_on).size()) * starts;
   const std::int64_t steps_an_epoch = std::max<std::int64_t>(1, (items + samples_a_step - 1) / samples_a_step);
   // Means, not medians: other work on the machine takes its share of the budget, too.
   StepTimes times;
@@ -107,7 +108,8 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   } catch (const WarmedUp&) {
   }
   fs::remove_all(scratch, ignored);
-  const auto looked_at = static_cast<double>(reader.indices(Split::validation).size()) * static_cast<double>(starts);
+  const auto looked_at =
+      static_cast<double>(validation_ids(reader, config.train_on).size()) * static_cast<double>(starts);
   Pace pace = pace_of(
       times, looked_at / (3.0 * static_cast<double>(samples_a_step)));  // a prediction is about a third of a step
   pace.items = items;

@@ -101,6 +101,9 @@ void check_plan(const RacePlan& plan) {
     if (!names.emplace(recipe.name, "").second)
       fail_usage(kDoing, "recipes with different names", fmt::format("two called '{}'", recipe.name));
     TrainConfig config = recipe.config;
+    if (config.train_on != TrainOn::train)
+      fail_usage(doing_of(recipe), "data.train_on = \"train\": recipes are judged on validation",
+                 "\"train+validation\"");
     for (const std::string& change : recipe.changes) {
       if (plan.minutes > 0 && (change.starts_with("train.epochs=") || change.starts_with("train.epoch_samples=")))
         fail_usage(doing_of(recipe), "no epochs beside --minutes, which fixes them", change, "leave one of them away");

@@ -17,6 +17,7 @@
 #include "run/run_record.h"
 #include "run/seed_group.h"
 #include "train/recipes.h"
+#include "train/split_survey.h"
 
 namespace lano {
 namespace {
@@ -257,6 +258,17 @@ SeedOutcome& outcome_of(RecipeRuns& runs, std::int64_t seed) {
 void train_seed(const ChildOrders& orders, const fs::path& folder, std::int64_t seed, RecipeRuns& runs) {
   const fs::path run = seed_folder(folder, seed);
   note_outcome(outcome_of(runs, seed), run, ask_child(orders, recipe_file(folder), run, seed, 0));
+}
+
+std::string dataset_words(const fs::path& data, TrainOn train_on) {
+  const DatasetReader reader(data);
+  const SetDescription& set = reader.description();
+  const std::size_t train = training_ids(reader, train_on).size(), validation = validation_ids(reader, train_on).size();
+  return fmt::format("{} {}{}; {} and {} test samples", geometry_name(set.geometry), shape_text(set.shape),
+                     set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()),
+                     train_on == TrainOn::train ? fmt::format("{} training, {} validation", train, validation)
+                                                : fmt::format("{} training (none kept for validation)", train),
+                     reader.indices(Split::test).size());
 }
 
 }  // namespace lano

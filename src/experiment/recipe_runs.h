@@ -51,6 +51,9 @@ RecipeRuns recipe_runs_from(const nlohmann::json& from);
 RecipeRuns read_runs(const std::filesystem::path& folder);
 void write_runs(const std::filesystem::path& folder, const RecipeRuns& runs);
 
+// The dataset in words: "mesh [221, 51]; 900 training, 100 validation and 200 test samples".
+std::string dataset_words(const std::filesystem::path& data, TrainOn train_on);
+
 // How the child processes are to work.
 struct ChildOrders {
   std::filesystem::path program;  // lano

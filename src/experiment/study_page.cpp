@@ -89,12 +89,7 @@ std::string row_line(const std::vector<StudyRow>& rows, const StudyRow& row, boo
 std::string set_line(const StudyPlan& plan, const std::string& benchmark) {
   for (const Variant& variant : plan.variants) {
     if (variant.benchmark != benchmark || !fs::exists(variant.recipe.data)) continue;
-    const DatasetReader reader(variant.recipe.data);
-    const SetDescription& set = reader.description();
-    return fmt::format("{} {}{}; {} training, {} validation and {} test samples", geometry_name(set.geometry),
-                       shape_text(set.shape), set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()),
-                       reader.indices(Split::train).size(), reader.indices(Split::validation).size(),
-                       reader.indices(Split::test).size());
+    return dataset_words(variant.recipe.data, variant.recipe.train_on);
   }
   return "the dataset is not there any more";
 }

@@ -40,15 +40,6 @@ void write_pair(const fs::path& folder, const Pair& pair) {
   write_file_atomically(pair_file(folder), out.dump(1) + "\n");
 }
 
-// What the files of a pair say, before a budget fixes its epochs.
-TrainConfig recipe_of(const TablePlan& plan, const std::string& benchmark, const std::string& model) {
-  TrainConfig config = read_recipe_files(recipe_files(plan.configs, benchmark, model, plan.preset), plan.overrides);
-  config.model = model;
-  config.data = (plan.data / (benchmark + ".h5")).string();
-  check_train_config(config);
-  return config;
-}
-
 std::string plan_text(const TablePlan& plan) {
   return ordered_json{{"preset", plan.preset}, {"minutes", plan.minutes}, {"set", plan.overrides}}.dump(1) + "\n";
 }
@@ -86,13 +77,13 @@ Pair begun_pair(const TablePlan& plan, const fs::path& folder, const std::string
 void begin_pair(const TablePlan& plan, const fs::path& folder, Pair pair, Listener& listener) {
   if (pair.epochs > 0) return;
   if (plan.minutes > 0) listener.say(fmt::format("== {} on {}: measuring its pace", pair.model, pair.benchmark));
-  const bool fixed = fix_epochs_of(plan, recipe_of(plan, pair.benchmark, pair.model), folder, pair, listener);
+  const bool fixed = fix_epochs_of(plan, pair_recipe(plan, pair.benchmark, pair.model), folder, pair, listener);
   if (fixed || !interrupted()) write_pair(folder, pair);
 }
 
 void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   write_pair(folder, pair);
-  const TrainConfig fixed = fixed_recipe(recipe_of(plan, pair.benchmark, pair.model), folder, pair, doing_of(pair));
+  const TrainConfig fixed = fixed_recipe(pair_recipe(plan, pair.benchmark, pair.model), folder, pair, doing_of(pair));
   write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the place of the set as it is now
   for (std::int64_t s = fixed.seed; s < fixed.seed + plan.seeds && !interrupted(); ++s) {
     if (const SeedOutcome* known = find_outcome(pair, s); known != nullptr && known->settled()) continue;
@@ -130,6 +121,14 @@ std::int64_t place_of(const std::string& model) {
 
 }  // namespace
 
+TrainConfig pair_recipe(const TablePlan& plan, const std::string& benchmark, const std::string& model) {
+  TrainConfig config = read_recipe_files(recipe_files(plan.configs, benchmark, model, plan.preset), plan.overrides);
+  config.model = model;
+  config.data = (plan.data / (benchmark + ".h5")).string();
+  check_train_config(config);
+  return config;
+}
+
 fs::path pair_folder(const fs::path& folder, const std::string& benchmark, const std::string& model) {
   return folder / benchmark / model;
 }
@@ -151,7 +150,7 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
   for (const std::string& benchmark : plan.benchmarks) {
     for (const std::string& model : plan.models) {
       const fs::path own = pair_folder(folder, benchmark, model);
-      const TrainConfig recipe = recipe_of(plan, benchmark, model);  // says what is wrong with it
+      const TrainConfig recipe = pair_recipe(plan, benchmark, model);  // says what is wrong with it
       if (!fs::exists(pair_file(own))) continue;
       if (const Pair pair = pair_from(pair_file(own)); pair.epochs > 0) fixed_recipe(recipe, own, pair, doing_of(pair));
     }

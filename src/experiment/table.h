@@ -32,6 +32,9 @@ struct Pair : RecipeRuns {
 std::filesystem::path pair_folder(const std::filesystem::path& folder, const std::string& benchmark,
                                   const std::string& model);
 
+// What the files of a pair say, before a budget fixes its epochs.
+TrainConfig pair_recipe(const TablePlan& plan, const std::string& benchmark, const std::string& model);
+
 // Fails where a recipe is missing or wrong, or the folder holds runs of other recipes, another plan or another number
 // of threads. The sets need not be there yet.
 void check_table(const TablePlan& plan, const std::filesystem::path& folder);

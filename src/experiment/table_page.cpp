@@ -48,14 +48,8 @@ std::string machine_text() {
   return "an unknown processor";
 }
 
-std::string set_text(const fs::path& path) {
-  if (!fs::exists(path)) return "the set is not there any more";
-  const DatasetReader reader(path);
-  const SetDescription& set = reader.description();
-  return fmt::format("{} {}{}; {} training, {} validation and {} test samples", geometry_name(set.geometry),
-                     shape_text(set.shape), set.time.empty() ? "" : fmt::format(" at {} times", set.time.size()),
-                     reader.indices(Split::train).size(), reader.indices(Split::validation).size(),
-                     reader.indices(Split::test).size());
+std::string set_text(const fs::path& path, TrainOn train_on) {
+  return fs::exists(path) ? dataset_words(path, train_on) : "the set is not there any more";
 }
 
 ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
@@ -113,7 +107,12 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
                b = static_cast<std::size_t>(place(table.benchmarks, pair.benchmark));
     table.cells[m * table.benchmarks.size() + b] = cell_of(pair, plan);
   }
-  for (const std::string& benchmark : table.benchmarks) table.sets.push_back(set_text(plan.data / (benchmark + ".h5")));
+  bool chosen = false;  // by validation
+  for (const std::string& benchmark : table.benchmarks) {
+    const TrainConfig recipe = pair_recipe(plan, benchmark, table.models.front());
+    chosen = chosen || recipe.selection == Selection::best;
+    table.sets.push_back(set_text(recipe.data, recipe.train_on));
+  }
   const int threads = plan.threads > 0 ? plan.threads : thread_count();
   table.about.push_back(plan.minutes > 0
                             ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs "
@@ -122,9 +121,10 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
                                           plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
                             : fmt::format("The epochs of the recipes '{}'.", plan.preset));
   table.about.push_back(
-      fmt::format("Recipes '{}', {} thread{}, {}. Weights are chosen on validation; the test split is judged once a "
-                  "seed. Peak memory is that of the whole training process.",
-                  plan.preset, threads, threads == 1 ? "" : "s", machine_text()));
+      fmt::format("Recipes '{}', {} thread{}, {}. {}; the test split is judged once a seed. Peak memory is that of the "
+                  "whole training process.",
+                  plan.preset, threads, threads == 1 ? "" : "s", machine_text(),
+                  chosen ? "Weights are chosen on validation" : "The last weights are kept"));
   return table;
 }
 

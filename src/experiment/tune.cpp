@@ -36,6 +36,8 @@ void check_plan(const TunePlan& plan) {
   };
   require(!plan.base.data.empty(), "a dataset: --data FILE or data.file", "none");
   require(!plan.vary.empty(), "a key to vary: --vary KEY=LOW..HIGH or KEY=a,b,c", "none");
+  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are judged on validation",
+          "\"train+validation\"");
   require(plan.trials >= 1, "--trials of at least 1", plan.trials);
   require(plan.rungs >= 1, "--rungs of at least 1", plan.rungs);
   require(plan.keep > 0 && plan.keep < 1, "--keep between 0 and 1", plan.keep);
@@ -43,6 +45,7 @@ void check_plan(const TunePlan& plan) {
   for (auto key = plan.vary.begin(); key != plan.vary.end(); ++key) {
     const auto same = [&](const VariedKey& other) { return other.name == key->name; };
     require(std::none_of(plan.vary.begin(), key, same), "each key varied once", key->name);
+    require(key->name != "data.train_on", "data.train_on as it is: trials are judged on validation", "it varied");
   }
 }
 

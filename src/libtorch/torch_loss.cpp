@@ -73,10 +73,36 @@ torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::T
   }
   torch::Tensor value = of_samples(error, truth, weights);
   if (config_.gradient_weight > 0) {
-    value = value + config_.gradient_weight * of_samples(central_gradient(error, mesh_, spacing_),
-                                                         central_gradient(truth, mesh_, spacing_), weights);
+    value = value + config_.gradient_weight * gradient_term(error, truth, weights);
   }
   return value;
+}
+
+torch::Tensor TorchLoss::gradient_term(const torch::Tensor& error, const torch::Tensor& truth,
+                                       const std::vector<double>& weights) const {
+  if (config_.gradient_kind == GradientKind::joint)
+    return of_samples(central_gradient(error, mesh_, spacing_), central_gradient(truth, mesh_, spacing_), weights);
+  // 1 inside, 0 on the outermost points, where the prediction counts as zero and the error as minus the truth.
+  torch::Tensor inside = torch::zeros(at::IntArrayRef(mesh_), error.options().requires_grad(false)), inner = inside;
+  for (std::size_t a = 0; a < mesh_.size(); ++a) inner = inner.narrow(static_cast<std::int64_t>(a), 1, mesh_[a] - 2);
+  inner.fill_(1);
+  inside = inside.flatten().unsqueeze(-1);
+  const torch::Tensor seen = error * inside - truth * (1 - inside);
+  torch::Tensor sum;
+  for (std::size_t a = 0; a < mesh_.size(); ++a) {
+    const torch::Tensor one = of_samples(padded_difference(seen, mesh_, a, spacing_[a]),
+                                         padded_difference(truth, mesh_, a, spacing_[a]), weights);
+    sum = sum.defined() ? sum + one : one;
+  }
+  return sum;
+}
+
+torch::Tensor padded_difference(const torch::Tensor& field, const Shape& mesh, std::size_t axis, double spacing) {
+  const torch::Tensor image = field.unflatten(1, at::IntArrayRef(mesh));  // [B, n1, ..., c]
+  const auto dim = static_cast<std::int64_t>(axis) + 1;
+  const torch::Tensor none = torch::zeros_like(image.narrow(dim, 0, 1));
+  const torch::Tensor wide = torch::cat({none, image, none}, dim);
+  return ((wide.narrow(dim, 2, mesh[axis]) - wide.narrow(dim, 0, mesh[axis])) / (2 * spacing)).flatten(1, -2);
 }
 
 torch::Tensor central_gradient(const torch::Tensor& field, const Shape& mesh, const std::vector<double>& spacing) {

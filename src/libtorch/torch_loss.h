@@ -25,6 +25,8 @@ class TorchLoss {
  private:
   torch::Tensor of_samples(const torch::Tensor& error, const torch::Tensor& truth,
                            const std::vector<double>& weights) const;
+  torch::Tensor gradient_term(const torch::Tensor& error, const torch::Tensor& truth,
+                              const std::vector<double>& weights) const;
 
   LossConfig config_;
   ChannelMap output_;
@@ -39,6 +41,9 @@ torch::Tensor relative_l2_loss(const torch::Tensor& prediction, const torch::Ten
 // mean_b w_b ||u_b - t_b|| / sqrt(number of values)
 torch::Tensor l2_loss(const torch::Tensor& prediction, const torch::Tensor& truth,
                       const std::vector<double>& weights = {});
+
+// Central differences along one axis at every point of a grid, zeros outside it: [B, N, c] -> [B, N, c].
+torch::Tensor padded_difference(const torch::Tensor& field, const Shape& mesh, std::size_t axis, double spacing);
 
 // Central differences at interior points of a grid: [B, N, c] -> [B, interior N, c * axes].
 torch::Tensor central_gradient(const torch::Tensor& field, const Shape& mesh, const std::vector<double>& spacing);

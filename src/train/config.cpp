@@ -12,6 +12,9 @@ namespace lano {
 
 void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("data.file", c.data, "the dataset file");
+  schema.bind<TrainOn>("data.train_on", c.train_on,
+                       {{"train", TrainOn::train}, {kTrainAndValidation, TrainOn::train_and_validation}},
+                       "the splits to learn from; with validation among them the last weights are kept");
   schema.bind("data.memory_gb", c.memory_gb, "larger training splits are read ahead from the file; 0 for always");
   schema.bind("model.name", c.model, "which operator");
   bind_lano_config(schema, c.lano);
@@ -41,6 +44,10 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
               "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
   schema.bind("train.gradient_weight", c.loss.gradient_weight,
               "weight of the gradient term of the loss, uniform grids only");
+  schema.bind<GradientKind>("train.gradient_kind", c.loss.gradient_kind,
+                            {{"joint", GradientKind::joint}, {"axes", GradientKind::axes}},
+                            "of that term: one norm over all axes at interior points, or one term an axis with zeros "
+                            "on and outside the boundary, as public Darcy scripts have it");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.increments", c.increments,
               "autoregressive: the network gives the change from frame to frame, not the next frame");
@@ -120,6 +127,15 @@ void check_train_config(const TrainConfig& c) {
   require(c.clip >= 0 && std::isfinite(c.clip), "train.clip of at least 0, finite", c.clip);
   require(c.loss.gradient_weight >= 0 && std::isfinite(c.loss.gradient_weight),
           "train.gradient_weight of at least 0, finite", c.loss.gradient_weight);
+  if (c.train_on == TrainOn::train_and_validation) {
+    require(
+        c.selection == Selection::last,
+        "train.selection = \"last\" for data.train_on = \"train+validation\": no sample is left to choose weights by",
+        "\"best\"");
+    require(c.patience == 0,
+            "train.patience = 0 for data.train_on = \"train+validation\": no sample is left to judge epochs by",
+            c.patience);
+  }
   require(c.memory_gb >= 0, "data.memory_gb of at least 0", c.memory_gb);
   require(c.ema >= 0 && c.ema < 1, "train.ema in [0, 1)", c.ema);
   require(c.patience >= 0, "train.patience of at least 0", c.patience);

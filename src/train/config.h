@@ -17,8 +17,13 @@ enum class Scaling { channel, none, field };  // of a field by the normaliser; f
 
 enum class StartScaling { keep, refit };
 
+// Which splits of a dataset are learned from. Where validation is one of them, nothing is left to choose weights by.
+enum class TrainOn { train, train_and_validation };
+inline constexpr const char* kTrainAndValidation = "train+validation";
+
 struct TrainConfig {
-  std::string data;      // dataset file
+  std::string data;  // dataset file
+  TrainOn train_on = TrainOn::train;
   double memory_gb = 4;  // training splits larger than this are read ahead from the file
   std::string from;      // a model file whose weights training begins with; empty: drawn from the seed
   StartScaling from_normaliser = StartScaling::keep;

@@ -1,6 +1,7 @@
 #include "train/field_loss.h"
 
 #include <cmath>
+#include <utility>
 
 namespace lano {
 namespace {
@@ -38,6 +39,32 @@ void for_differences(const Shape& mesh, F&& f) {
   }
 }
 
+// f(row of a point, its neighbours along the axis above and below, outside the mesh -1) at every point of a mesh.
+template <class F>
+void for_neighbours(const Shape& mesh, std::size_t axis, F&& f) {
+  std::int64_t inner = 1, outer = 1;
+  for (std::size_t a = 0; a < mesh.size(); ++a) (a < axis ? outer : inner) *= a == axis ? 1 : mesh[a];
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t k = 0; k < mesh[axis]; ++k) {
+      for (std::int64_t i = 0; i < inner; ++i) {
+        const std::int64_t row = (o * mesh[axis] + k) * inner + i;
+        f(row, k + 1 < mesh[axis] ? row + inner : -1, k > 0 ? row - inner : -1);
+      }
+    }
+  }
+}
+
+// Whether each point of a mesh is one of the outermost.
+std::vector<bool> outermost(const Shape& mesh) {
+  std::vector<bool> rim(static_cast<std::size_t>(element_count(mesh)), false);
+  for (std::size_t axis = 0; axis < mesh.size(); ++axis) {
+    for_neighbours(mesh, axis, [&](std::int64_t row, std::int64_t up, std::int64_t down) {
+      if (up < 0 || down < 0) rim[static_cast<std::size_t>(row)] = true;
+    });
+  }
+  return rim;
+}
+
 }  // namespace
 
 FieldLoss::FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vector<double> spacing,
@@ -49,6 +76,75 @@ FieldLoss::FieldLoss(LossConfig config, ChannelMap output, Shape mesh, std::vect
       base_(std::move(base)) {
   roots_.assign(static_cast<std::size_t>(output_.channels()), 1.0);
   for (std::size_t c = 0; c < config_.channel_weights.size(); ++c) roots_[c] = std::sqrt(config_.channel_weights[c]);
+}
+
+double FieldLoss::gradient_term(const std::vector<double>& error, const std::vector<double>& truth, double weight,
+                                std::vector<double>& slope) const {
+  const std::size_t channels = roots_.size();
+  Norms steep;
+  const auto difference = [&](const std::vector<double>& field, std::size_t axis, std::int64_t up, std::int64_t down,
+                              std::size_t c) {
+    return (field[static_cast<std::size_t>(up) * channels + c] - field[static_cast<std::size_t>(down) * channels + c]) /
+           (2 * spacing_[axis]);
+  };
+  for_differences(mesh_, [&](std::size_t axis, std::int64_t up, std::int64_t down) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double e = difference(error, axis, up, down, c), t = difference(truth, axis, up, down, c);
+      steep.error += e * e;
+      steep.truth += t * t;
+      ++steep.count;
+    }
+  });
+  const double outer = steep.factor(weight, config_.kind);
+  for_differences(mesh_, [&](std::size_t axis, std::int64_t up, std::int64_t down) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double d = outer * difference(error, axis, up, down, c) / (2 * spacing_[axis]);
+      slope[static_cast<std::size_t>(up) * channels + c] += d;
+      slope[static_cast<std::size_t>(down) * channels + c] -= d;
+    }
+  });
+  return std::sqrt(steep.error) / steep.divisor(config_.kind);
+}
+
+double FieldLoss::axis_terms(std::vector<double> error, const std::vector<double>& truth, double weight,
+                             std::vector<double>& slope) const {
+  const std::size_t channels = roots_.size();
+  const std::vector<bool> rim = outermost(mesh_);
+  for (std::size_t i = 0; i < error.size(); ++i) {
+    if (rim[i / channels]) error[i] = -truth[i];
+  }
+  double sum = 0;
+  for (std::size_t axis = 0; axis < mesh_.size(); ++axis) {
+    const double width = 2 * spacing_[axis];
+    const auto difference = [&](const std::vector<double>& field, std::int64_t up, std::int64_t down, std::size_t c) {
+      const auto value = [&](std::int64_t row) {
+        return row < 0 ? 0.0 : field[static_cast<std::size_t>(row) * channels + c];
+      };
+      return (value(up) - value(down)) / width;
+    };
+    Norms steep;
+    for_neighbours(mesh_, axis, [&](std::int64_t, std::int64_t up, std::int64_t down) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        const double e = difference(error, up, down, c), t = difference(truth, up, down, c);
+        steep.error += e * e;
+        steep.truth += t * t;
+        ++steep.count;
+      }
+    });
+    sum += std::sqrt(steep.error) / steep.divisor(config_.kind);
+    const double outer = steep.factor(weight, config_.kind) / width;
+    for_neighbours(mesh_, axis, [&](std::int64_t, std::int64_t up, std::int64_t down) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        const double d = outer * difference(error, up, down, c);
+        // What the prediction says on the outermost points has no part in it.
+        for (const auto& [row, sign] : {std::pair{up, 1.0}, std::pair{down, -1.0}}) {
+          if (row >= 0 && !rim[static_cast<std::size_t>(row)])
+            slope[static_cast<std::size_t>(row) * channels + c] += sign * d;
+        }
+      }
+    });
+  }
+  return sum;
 }
 
 double FieldLoss::operator()(std::span<const float> network, std::span<const float> truth,
@@ -79,31 +175,10 @@ double FieldLoss::operator()(std::span<const float> network, std::span<const flo
     const double factor = plain.factor(share * weight / batch, config_.kind);
     for (std::size_t i = 0; i < size; ++i) slope[i] = factor * error[i];
     if (config_.gradient_weight > 0) {
-      Norms steep;
-      const auto difference = [&](const std::vector<double>& field, std::size_t axis, std::int64_t up,
-                                  std::int64_t down, std::size_t c) {
-        return (field[static_cast<std::size_t>(up) * channels + c] -
-                field[static_cast<std::size_t>(down) * channels + c]) /
-               (2 * spacing_[axis]);
-      };
-      for_differences(mesh_, [&](std::size_t axis, std::int64_t up, std::int64_t down) {
-        for (std::size_t c = 0; c < channels; ++c) {
-          const double e = difference(error, axis, up, down, c), t = difference(known, axis, up, down, c);
-          steep.error += e * e;
-          steep.truth += t * t;
-          ++steep.count;
-        }
-      });
       const double scaled = config_.gradient_weight * weight;
-      sum += scaled * std::sqrt(steep.error) / steep.divisor(config_.kind);
-      const double outer = steep.factor(share * scaled / batch, config_.kind);
-      for_differences(mesh_, [&](std::size_t axis, std::int64_t up, std::int64_t down) {
-        for (std::size_t c = 0; c < channels; ++c) {
-          const double d = outer * difference(error, axis, up, down, c) / (2 * spacing_[axis]);
-          slope[static_cast<std::size_t>(up) * channels + c] += d;
-          slope[static_cast<std::size_t>(down) * channels + c] -= d;
-        }
-      });
+      sum += scaled * (config_.gradient_kind == GradientKind::joint
+                           ? gradient_term(error, known, share * scaled / batch, slope)
+                           : axis_terms(error, known, share * scaled / batch, slope));
     }
     for (std::size_t i = 0, c = 0; i < size; ++i, c = c + 1 == channels ? 0 : c + 1) {
       slopes[first + i] = static_cast<float>(slope[i] * roots_[c] * output_.scale()[c]);

@@ -1,7 +1,8 @@
 // The training loss on physical values and its gradient: per sample the L2 norm of the error, relative to that of the
-// truth or not, averaged over the samples, and for uniform grids the same of the central-difference gradient; channels
-// and samples may weigh differently. Everything is computed in double from the network's values, and the gradient is
-// that of the network's values: of order one whatever the unit of the data, so no unit can make it overflow or vanish.
+// truth or not, averaged over the samples, and for uniform grids the same of the central-difference gradient, of all
+// axes together or of each (loss_config.h); channels and samples may weigh differently. Everything is computed in
+// double from the network's values, and the gradient is that of the network's values: of order one whatever the unit of
+// the data, so no unit can make it overflow or vanish.
 #pragma once
 
 #include <span>
@@ -22,12 +23,20 @@ class FieldLoss {
 
   // L = 1/B sum_b w_b ( ||e_b|| / n_b + g ||D e_b|| / m_b ), e = sqrt(v) (scale u + shift + base - t): v channel
   // weights, n_b and m_b the norms of the truth and of its gradient (1 where that is zero), or the roots of their
-  // numbers of values. network, truth: [P, du], sizes: the points of each sample; weights: w, or empty for 1. Writes
-  // slopes [P, du] = share dL/du and returns L (without the share).
+  // numbers of values. With gradient_kind = axes the last term is g sum_a ||D_a z_b|| / m_ba: D_a differences along one
+  // axis at every point with zeros outside the grid, z = e, but -t sqrt(v) on the outermost points, where the
+  // prediction counts as zero. network, truth: [P, du], sizes: the points of each sample; weights: w, or empty for 1.
+  // Writes slopes [P, du] = share dL/du and returns L (without the share).
   double operator()(std::span<const float> network, std::span<const float> truth, std::span<const std::int64_t> sizes,
                     std::span<const double> weights, double share, std::span<float> slopes) const;
 
  private:
+  // The gradient term of one sample, without its weight; its slope by the errors, times `weight`, is added.
+  double gradient_term(const std::vector<double>& error, const std::vector<double>& truth, double weight,
+                       std::vector<double>& slope) const;
+  double axis_terms(std::vector<double> error, const std::vector<double>& truth, double weight,
+                    std::vector<double>& slope) const;
+
   LossConfig config_;
   ChannelMap output_;
   Shape mesh_;

@@ -20,12 +20,14 @@ std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& b
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
+  // The two readings of the paper differ in LANO's switches and in the splits: other operators are told the same.
+  const std::string theirs = preset == kOurReading ? kPaperReading : preset;
   if (!is_lano(model)) {
-    if (const fs::path others = configs / benchmark / (preset + "-others.toml"); fs::exists(others))
+    if (const fs::path others = configs / benchmark / (theirs + "-others.toml"); fs::exists(others))
       files.push_back(others);
-    files.push_back(needed(own / (preset + ".toml"), model));
+    files.push_back(needed(own / (theirs + ".toml"), model));
   }
-  if (const fs::path special = own / fmt::format("{}-{}.toml", preset, benchmark); fs::exists(special))
+  if (const fs::path special = own / fmt::format("{}-{}.toml", theirs, benchmark); fs::exists(special))
     files.push_back(special);
   return files;
 }

@@ -11,6 +11,10 @@
 
 namespace lano {
 
+// Presets of the paper's sizes: its text literally, and with our readings of it. What the layers above say of other
+// operators is the same for both and named after the first.
+inline constexpr const char *kPaperReading = "paper", *kOurReading = "paper-ours";
+
 // The files of a pair in the order they are read. Fails where the benchmark has no such preset, or the model (LANO
 // apart) no file for it.
 std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark,

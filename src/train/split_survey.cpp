@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "data/sample_feed.h"
@@ -69,11 +70,29 @@ Normaliser NormaliserFit::result() const {
   return fitted;
 }
 
+std::vector<std::int64_t> training_ids(const DatasetReader& reader, TrainOn train_on) {
+  std::vector<std::int64_t> ids = reader.indices(Split::train);
+  if (train_on == TrainOn::train) return ids;
+  const std::vector<std::int64_t> more = reader.indices(Split::validation);
+  ids.insert(ids.end(), more.begin(), more.end());
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<std::int64_t> validation_ids(const DatasetReader& reader, TrainOn train_on) {
+  return train_on == TrainOn::train ? reader.indices(Split::validation) : std::vector<std::int64_t>{};
+}
+
+TrainOn trained_on(const nlohmann::json& provenance) {
+  const auto said = provenance.is_object() ? provenance.find("train_on") : provenance.end();
+  return said != provenance.end() && *said == kTrainAndValidation ? TrainOn::train_and_validation : TrainOn::train;
+}
+
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
   const SetDescription& set = reader.description();
   SplitSurvey survey;
   if (!reader.has_output()) fail("training", "a set with output", "none");
-  survey.ids = reader.indices(Split::train);
+  survey.ids = training_ids(reader, config.train_on);
   if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
   NormaliserFit fit(set, {.coordinates = config.coordinates == Scaling::channel,

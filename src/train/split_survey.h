@@ -2,6 +2,7 @@
 // in memory.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
 
@@ -11,8 +12,14 @@
 
 namespace lano {
 
+// The samples that a recipe learns from, and those it is judged on while it does (data.train_on), in the file's order.
+std::vector<std::int64_t> training_ids(const DatasetReader& reader, TrainOn train_on);
+std::vector<std::int64_t> validation_ids(const DatasetReader& reader, TrainOn train_on);
+// What a model file says of that (ModelFile::provenance).
+TrainOn trained_on(const nlohmann::json& provenance);
+
 struct SplitSurvey {
-  std::vector<std::int64_t> ids;  // of the training split
+  std::vector<std::int64_t> ids;  // of the samples to learn from
   Samples samples;                // all of them where they fit; else empty
   bool in_memory = true;
   Normaliser normaliser;                  // the same bits in memory or not

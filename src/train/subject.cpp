@@ -42,7 +42,7 @@ Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& co
       owned(std::move(set)),
       reader(*owned),
       survey(survey_split(reader, config)),
-      validation(reader) {
+      validation(reader, validation_ids(reader, config.train_on)) {
   if (start) {
     check_fits(start->set, reader.description(), fmt::format("starting from '{}'", config.from));
     if (to_toml(with_start(config, *start)) != to_toml(config))

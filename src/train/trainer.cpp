@@ -23,6 +23,7 @@
 #include "train/recipe_check.h"
 #include "train/run_identity.h"
 #include "train/subject.h"
+#include "train/training_cost.h"
 
 namespace lano {
 namespace {
@@ -73,6 +74,7 @@ class Trainer {
   bool done() const { return state_.epoch == config_.epochs || state_.ended; }
 
   void announce() const;
+  TrainingWork work_until(std::int64_t last) const;
   std::vector<BaselineError> baselines_on(Split split) const;
   bool epoch(CountedWork& progress);
   void finish_epoch();
@@ -102,6 +104,7 @@ class Trainer {
   std::filesystem::path saved_;  // the newest state on disk
   Clock::time_point start_ = Clock::now(), checkpointed_ = start_;
   double learning_rate_ = 0;
+  std::optional<TrainingCost> cost_;
   std::vector<BaselineError> validation_baselines_;
 };
 
@@ -155,6 +158,7 @@ TrainResult Trainer::run() {
       listener(), "training",
       std::max<std::int64_t>(0, (last - state_.epoch) * plan_.items() - std::max<std::int64_t>(0, begun)), "samples");
   checkpointed_ = Clock::now();
+  cost_.emplace(work_until(last));
   while (state_.epoch < last && !state_.ended && !interrupted()) {
     if (epoch(progress)) finish_epoch();
   }
@@ -175,7 +179,8 @@ TrainResult Trainer::run() {
 std::vector<BaselineError> Trainer::baselines_on(Split split) const {
   const SetDescription& set = subject_.reader.description();
   const std::int64_t given = given_frames(config_.lano.task, chosen_state_frames(config_.lano, set), set);
-  return SimpleBaselines(subject_.reader, given).judge(subject_.reader, subject_.reader.indices(split));
+  return SimpleBaselines(subject_.reader, subject_.survey.ids, given)
+      .judge(subject_.reader, subject_.reader.indices(split));
 }
 
 void Trainer::announce() const {
@@ -193,6 +198,15 @@ void Trainer::announce() const {
       fmt::format("{} parameters; {} training and {} validation samples of {} points{}; {} epochs of {} steps",
                   parameters, survey.ids.size(), subject_.validation.count(), subject_.reader.description().points(),
                   survey.in_memory ? "" : ", read ahead from the file", config_.epochs, plan_.steps()));
+}
+
+TrainingWork Trainer::work_until(std::int64_t last) const {
+  // Coarse steps first would tell nothing of the later ones.
+  if (config_.points > 0 && config_.points_share < 1) return {};
+  const auto looked_at =
+      static_cast<double>(subject_.validation.count() * training_starts(config_, subject_.reader.description()));
+  // A prediction is about a third of a step.
+  return {last - state_.epoch, plan_.steps(), looked_at / (3.0 * static_cast<double>(plan_.items_per_step()))};
 }
 
 // True where it came to its end; false where it was interrupted, with a checkpoint.
@@ -219,6 +233,7 @@ bool Trainer::epoch(CountedWork& progress) {
     state_.epoch_seconds = before + seconds_since(begun);
     learning_rate_ = done.learning_rate;
     progress.advance(static_cast<std::int64_t>(ids.size()), detail(done.loss));
+    if (const auto cost = cost_->after_step()) listener().say(*cost);
     if (options_.after_step) options_.after_step(state_.steps);
     if (s + 1 == plan_.steps()) break;
     const bool stop = interrupted();
@@ -313,6 +328,7 @@ void Trainer::write_model() {
                      {"from", std::filesystem::path(config_.from).filename().string()},
                      {"train_samples", subject_.survey.ids.size()},
                      {"validation_l2", number_or_null(state_.best.error)}};
+  if (config_.train_on == TrainOn::train_and_validation) file.provenance["train_on"] = kTrainAndValidation;
   file.weights = name_tensors(model().layout(), state_.best_weights);
   file.buffers = model().name_buffers(state_.best_buffers);
   write_model_file(folder_.model(), file);

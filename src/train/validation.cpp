@@ -1,13 +1,15 @@
 #include "train/validation.h"
 
 #include <cmath>
+#include <utility>
 
 #include "data/sample_feed.h"
 #include "evaluate/evaluation.h"
 
 namespace lano {
 
-Validation::Validation(const DatasetReader& reader) : reader_(reader), ids_(reader.indices(Split::validation)) {
+Validation::Validation(const DatasetReader& reader, std::vector<std::int64_t> ids)
+    : reader_(reader), ids_(std::move(ids)) {
   if (sample_bytes(reader_, ids_) <= kPieceBytes) samples_ = reader_.read(ids_);
 }
 

@@ -1,4 +1,4 @@
-// The validation split, by which weights are chosen: kept in memory where it is small, else read in pieces each time.
+// The validation samples, by which weights are chosen: kept in memory where it is small, else read in pieces each time.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace lano {
 
 class Validation {
  public:
-  explicit Validation(const DatasetReader& reader);
+  Validation(const DatasetReader& reader, std::vector<std::int64_t> ids);
   std::int64_t count() const { return static_cast<std::int64_t>(ids_.size()); }
   double error(Predictor& predictor) const;  // mean relative L2; NaN without samples
 

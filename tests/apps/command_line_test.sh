@@ -4,6 +4,7 @@
 # Usage: command_line_test.sh LANO WITH_TORCH
 set -uo pipefail
 lano=$1 torch=$2
+configs=$(cd "$(dirname "$0")/../../configs" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -247,6 +248,25 @@ expect 2 'no --steps' "$lano" predict run/model.safetensors --data d.h5 --split 
 expect 2 'no --times' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
 [ ! -e s.npy ] || complain "a refused prediction left s.npy"
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
+# The paper's recipes: literally, with every training sample and the last weights, and as we read it.
+mkdir papers && cp d.h5 papers/darcy.h5
+paper=(experiment table --models lano --benchmarks darcy --data papers $tiny --set train.epochs=1 --threads 1)
+expect 0 'relative promotion of LANO' "$lano" "${paper[@]}" --preset paper --out paper1
+grep -q '16 training (none kept for validation) and 4 test samples' paper1/table.md ||
+  complain "the paper's table does not say what it learned from: $(cat paper1/table.md)"
+grep -q 'The last weights are kept' paper1/table.md || complain "the paper's table does not say which weights it keeps"
+expect 0 'train_samples +16' "$lano" info paper1/darcy/lano/seed-0/model.safetensors
+expect 0 'judge it on test' "$lano" eval paper1/darcy/lano/seed-0/model.safetensors --data d.h5 --split validation
+expect 0 'Weights are chosen on validation' "$lano" "${paper[@]}" --preset paper-ours --out paper2
+expect 0 'without bias and DWC' "$lano" experiment ablation --preset paper-ours --benchmarks darcy --data papers $tiny \
+  --set train.epochs=1 --out paper3
+# Plasticity steps from the undeformed block: of 4 frames 3 are predicted, as 20 of the paper's 21.
+expect 0 '3 samples of \[41, 13\] at 4 times' \
+  "$lano" generate plasticity --preset smoke --frames 4 --train 2 --test 1 --out papers/plasticity.h5
+expect 0 'test relative L2' "$lano" train --config "$configs/plasticity/paper.toml" --data papers/plasticity.h5 \
+  --out forged $tiny --set train.epochs=1
+[ "$("$lano" eval forged/model.safetensors --data papers/plasticity.h5 | grep -c '^  frame   [123], t = ')" = 3 ] ||
+  complain "three frames should be predicted"
 expect 2 'fused.*composite' "$lano" train --data d.h5 --out engine $tiny --set train.engine=quick
 # Kept to the bit through stop and resume.
 expect 0 'lano train --resume' "$lano" train --data d.h5 --out parts $tiny --stop-after 1

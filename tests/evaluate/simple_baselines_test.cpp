@@ -44,7 +44,8 @@ std::string write(const test::Scratch& scratch, const Made& made, std::int64_t f
 std::map<std::string, double> errors_of(const std::string& path, std::int64_t given, Split split = Split::test) {
   const DatasetReader reader(path);
   std::map<std::string, double> errors;
-  for (const BaselineError& one : SimpleBaselines(reader, given).judge(reader, reader.indices(split)))
+  for (const BaselineError& one :
+       SimpleBaselines(reader, reader.indices(Split::train), given).judge(reader, reader.indices(split)))
     errors[one.name] = one.relative_l2;
   return errors;
 }
@@ -139,7 +140,7 @@ TEST(SimpleBaselines, FewSamplesAndLittleMemoryAreTaken) {
   const std::string path = write(scratch, linear(12));  // two for training
   EXPECT_EQ(errors_of(path, 0).count("ridge"), 0u);
   const DatasetReader reader(write(scratch, linear(80)));
-  const SimpleBaselines few(reader, 0, 20 * sizeof(float) * 2 * kPoints);
+  const SimpleBaselines few(reader, reader.indices(Split::train), 0, 20 * sizeof(float) * 2 * kPoints);
   EXPECT_GE(few.samples(), 10);
   EXPECT_LE(few.samples(), 20);
   EXPECT_EQ(few.judge(reader, reader.indices(Split::test)).size(), 3u);

@@ -301,6 +301,11 @@ TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "a validation split, which judges them");
   base_.data = "none.h5";
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "none.h5");
+  base_.data = test::darcy(scratch_, 8, 2).string();
+  base_.train_on = TrainOn::train_and_validation;
+  base_.selection = Selection::last;
+  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "recipes are judged on validation");
+  base_.train_on = TrainOn::train;
   EXPECT_FALSE(fs::exists(out()));
   fs::create_directory(out());
   std::ofstream(out() / "config.toml") << "";

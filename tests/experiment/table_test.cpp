@@ -80,6 +80,19 @@ TEST(Budget, ThePaceIsThatOfTheStepsBehindTheFirst) {
   EXPECT_DOUBLE_EQ(pace_of({{9}, {}, {}}, 1).step_seconds, 0);
 }
 
+TEST(Budget, ThePaceCountsTheSamplesThatAreLearnedFrom) {
+  const test::Scratch scratch;
+  TrainConfig config = test::tiny(test::darcy(scratch, 12, 2));  // three of them for validation
+  const Pace some = measure_pace(config, scratch / "warm", 0);
+  EXPECT_EQ(some.items, 9);
+  EXPECT_GT(some.validation_seconds, 0);
+  config.train_on = TrainOn::train_and_validation;
+  config.selection = Selection::last;
+  const Pace all = measure_pace(config, scratch / "warm", 0);
+  EXPECT_EQ(all.items, 12);
+  EXPECT_EQ(all.validation_seconds, 0);
+}
+
 // Answers as the training program would: by the model's name in the recipe it succeeds, is refused, diverges or dies.
 void write_program(const fs::path& path) {
   std::ofstream(path) << R"sh(#!/bin/bash

@@ -239,6 +239,10 @@ TEST(Tune, MistakesAreNamedBeforeAnythingIsWritten) {
   EXPECT_NE(refused([](TunePlan& p) { p.vary.clear(); }).find("a key to vary"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary.push_back(p.vary[0]); }).find("each key varied once"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.keep = 1; }).find("--keep between 0 and 1"), std::string::npos);
+  EXPECT_NE(refused([](TunePlan& p) { p.base.train_on = TrainOn::train_and_validation; }).find("judged on validation"),
+            std::string::npos);
+  EXPECT_NE(refused([](TunePlan& p) { p.vary[0].name = "data.train_on"; }).find("data.train_on as it is"),
+            std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.rungs = 0; }).find("--rungs of at least 1"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.trials = 0; }).find("--trials of at least 1"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(scratch / "tune"));

@@ -140,7 +140,8 @@ std::vector<std::string> seeds() {
       "[model]\nagent_tokens = 'latent'\ndecoder = 'mlp'\ndropout = 0.1\n[schedule]\nkind = 'cosine'\n",
       "[model]\ntask = 'autoregressive'\n[train]\nrollout = 2\nframes = 3\nframe_weights = [1, 2]\n",
       "[model]\ntask = 'time_conditional'\n[train]\nbatch = 3\naccumulate = 2\nepoch_samples = 5\n",
-      "[train]\naugment = 'rotations'\ngradient_weight = 0.1\nchannel_weights = [1, 0]\nloss = 'l2'\nclip = 0\n",
+      "[train]\naugment = 'rotations'\ngradient_weight = 0.1\ngradient_kind = 'axes'\nchannel_weights = [1, 0]\nloss = "
+      "'l2'\nclip = 0\n",
       "[train]\nagents_range = [1, 8]\npoints = 5\n[data]\nmemory_gb = 0\n[normalise]\ncoordinates = 'channel'\n ",
       "[optimiser]\ndecay = 'matrices'\nbeta2 = 0.9\n[schedule]\nkind = 'step'\nwarmup = 0.5\nlearning_rate = 1e30\n",
       "[model]\nname = 'fno'\nmodes = 3\n[normalise]\noutput = 'none'\ninput = 'none'\n",

@@ -40,6 +40,10 @@ std::vector<Taught> lessons() {
   const std::int64_t n = 21 * 19, few = 11 * 13;
   add("steady", grid, {n, n, n, n}, [](Taught&) {});
   add("steady_with_gradient", grid, {n, n}, [](Taught& t) { t.config.loss.gradient_weight = 0.1; });
+  add("steady_with_gradient_of_axes", grid, {n, n}, [](Taught& t) {
+    t.config.loss.gradient_weight = 0.1;
+    t.config.loss.gradient_kind = GradientKind::axes;
+  });
   add("time_conditional", timed, {few, few, few}, [](Taught& t) {
     t.config.lano.task = Task::time_conditional;
     t.config.loss.channel_weights = {2, 0.5};

@@ -1,7 +1,9 @@
 // What the paper's theory says of the layer and the operator, as measurements: reduction to the mean, Monte-Carlo
-// convergence, convergence under refinement, and the construction behind universal approximation.
+// convergence, convergence under refinement, and the construction behind universal approximation. Those of a trained
+// model: tests/train/trained_theory_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -188,12 +190,81 @@ TEST(Theory, PredictionsConvergeAsAGridIsRefined) {
   EXPECT_GE(std::log2(mean[1] / mean[2]), 0.8);
 }
 
-// With bias = sum, b1 and b3 are constant along the softmax they enter: adding them to the logits by hand changes the
-// result by rounding only. (That their gradient is exactly zero is checked with the other gradients.)
+// With bias = sum, b1 and b3 are constant along the softmax they enter, and LANO leaves them out. The layer as the
+// paper prints it, with all four vectors in the logits, gives the same up to rounding. (That their gradient is exactly
+// zero is checked with the other gradients.)
 TEST(Theory, ConstantsAlongASoftmaxChangeNothing) {
-  const torch::Tensor logits = torch::randn({5, 40}, torch::kFloat64), b = 10 * torch::randn({5, 1}, torch::kFloat64);
-  const torch::Tensor difference = torch::softmax(logits + b, -1) - torch::softmax(logits, -1);
-  EXPECT_LT(difference.abs().max().item<double>(), 1e-14);
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(5);
+  LanoConfig config = layer_config();
+  config.bias = Bias::sum;
+  AgentAttention layer(config, cloud_shape());
+  layer.to(torch::kFloat64);
+  for (auto& p : layer.parameters()) p.copy_(torch::randn_like(p));
+  for (const char* name : {"bias1", "bias3"}) named(layer, name).mul_(10);
+  constexpr std::int64_t kPoints = 48, kAgents = 16, kHead = 4;  // three points a bin
+  const torch::Tensor f = torch::randn({1, kPoints, 8}, torch::kFloat64);
+  // The point side of a vector: at t = (n + 1/2) M/N - 1/2 within the vector.
+  const auto up = [&](const torch::Tensor& vector) {
+    torch::Tensor at = torch::empty({kPoints}, torch::kFloat64);
+    for (std::int64_t n = 0; n < kPoints; ++n) {
+      const double t = std::clamp((static_cast<double>(n) + 0.5) * kAgents / kPoints - 0.5, 0.0, kAgents - 1.0);
+      const auto low = std::min(static_cast<std::int64_t>(t), kAgents - 2);
+      const double share = t - static_cast<double>(low);
+      at[n] = (1 - share) * vector[low].item<double>() + share * vector[low + 1].item<double>();
+    }
+    return at;
+  };
+  const auto printed = [&] {
+    const torch::Tensor qkv = torch::matmul(f[0], named(layer, "qkv.weight").t());  // [N, 3C]
+    std::vector<torch::Tensor> heads;
+    for (const std::int64_t head : {0, 1}) {
+      const auto part = [&](std::int64_t which) { return qkv.narrow(1, 8 * which + kHead * head, kHead); };
+      const torch::Tensor a = part(0).reshape({kAgents, kPoints / kAgents, kHead}).mean(1);
+      const torch::Tensor read = torch::matmul(a, part(1).t()) / 2 + named(layer, "bias1").unsqueeze(1) +
+                                 up(named(layer, "bias2")).unsqueeze(0);
+      const torch::Tensor told = torch::matmul(part(0), a.t()) / 2 + up(named(layer, "bias3")).unsqueeze(1) +
+                                 named(layer, "bias4").unsqueeze(0);
+      heads.push_back(torch::softmax(told, -1).matmul(torch::softmax(read, -1)).matmul(part(2)));
+    }
+    return torch::matmul(torch::cat(heads, 1), named(layer, "out.weight").t()) + named(layer, "out.bias");
+  };
+  const torch::Tensor ours = layer.forward(f, cloud_layout())[0];
+  EXPECT_LT((ours - printed()).abs().max().item<double>(), 1e-13 * ours.abs().max().item<double>());
+  // The other two do something.
+  named(layer, "bias4").add_(torch::arange(kAgents, torch::kFloat64));
+  EXPECT_GT((ours - layer.forward(f, cloud_layout())[0]).abs().max().item<double>(), 1e-3);
+}
+
+// The abstract's "improved conditioning and stability" has no statement in the text. What holds: both softmaxes are
+// averages, so whatever the weights and the number of points, what attention gives lies between the least and the
+// largest value of each channel: its gain in the maximum norm is one, and constants pass unchanged.
+TEST(Theory, AttentionIsAnAverageOfTheValuesWhateverTheWeights) {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(6);
+  for (const Bias bias : {Bias::outer, Bias::sum}) {
+    LanoConfig config = layer_config();
+    config.bias = bias;
+    AgentAttention layer(config, cloud_shape());
+    layer.to(torch::kFloat64);
+    const torch::Tensor one = torch::eye(8, torch::kFloat64);
+    for (const std::int64_t points : {7, 300, 5000}) {
+      for (auto& p : layer.parameters()) p.copy_(6 * torch::randn_like(p));
+      named(layer, "out.weight").copy_(one);
+      named(layer, "out.bias").zero_();
+      torch::Tensor values = named(layer, "qkv.weight").narrow(0, 16, 8);
+      const torch::Tensor f = torch::randn({1, points, 8}, torch::kFloat64);
+      const torch::Tensor v = torch::matmul(f[0], values.t()), o = layer.forward(f, cloud_layout())[0];
+      const torch::Tensor low = std::get<0>(v.min(0)), high = std::get<0>(v.max(0)), rounding = 1e-13 * (high - low);
+      EXPECT_TRUE((o >= low - rounding).all().item<bool>()) << points;
+      EXPECT_TRUE((o <= high + rounding).all().item<bool>()) << points;
+      // Values that are the same everywhere: the first feature is, and they read nothing else.
+      values.zero_().select(1, 0).fill_(2);
+      torch::Tensor flat = f.clone();
+      flat.select(2, 0).fill_(3);
+      EXPECT_LT((layer.forward(flat, cloud_layout()) - 6).abs().max().item<double>(), 1e-13) << points;
+    }
+  }
 }
 
 // Lemmas A2 and A3 in small: weights set by hand make a LANO the operator a -> (mean of a^2) x (1-x).

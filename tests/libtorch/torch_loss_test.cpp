@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "metrics/metrics.h"
+#include "train/field_loss.h"
 
 namespace lano::torch_loss_test {
 namespace {
@@ -68,6 +69,43 @@ TEST(Loss, CentralDifferencesAreExactForQuadratics) {
   const double x = 0.2, y = 0.4;  // interior point (2, 2): row 1 * 3 + 1
   EXPECT_NEAR(slopes[0][4][0].item<double>(), 2 * x + 3 * y, 1e-12);
   EXPECT_NEAR(slopes[0][4][1].item<double>(), 3 * x, 1e-12);
+}
+
+TEST(Loss, TheTermOfTheAxesIsThatOfTheHandWrittenLoss) {
+  const Shape mesh{5, 4, 6};  // three axes
+  const std::vector<double> spacing{0.2, 0.5, 0.1}, weights{2, 0.5};
+  LossConfig config;
+  config.gradient_weight = 0.3;
+  config.gradient_kind = GradientKind::axes;
+  const ChannelMap map({0.4, -1}, {2, 0.5});
+  torch::Tensor u = torch::randn({2, 120, 2}).set_requires_grad(true);
+  const torch::Tensor t = torch::randn({2, 120, 2});
+  const torch::Tensor loss = TorchLoss(config, map, mesh, spacing)(u, t, {}, weights);
+  loss.backward();
+  std::vector<float> slopes(480);
+  const std::vector<std::int64_t> sizes{120, 120};
+  const double by_hand = FieldLoss(config, map, mesh, spacing)({u.data_ptr<float>(), 480}, {t.data_ptr<float>(), 480},
+                                                               sizes, weights, 1, slopes);
+  EXPECT_NEAR(by_hand, loss.item<double>(), 1e-12 * by_hand);
+  const torch::Tensor made = torch::from_blob(slopes.data(), {2, 120, 2});
+  EXPECT_LT((made - u.grad()).abs().max().item<double>(), 1e-6 * u.grad().abs().max().item<double>());
+}
+
+TEST(Loss, TheOutermostPointsOfAPredictionHaveNoPartInTheTermOfTheAxes) {
+  // t = 0 on the boundary: whatever is predicted there, only the plain norm sees it.
+  const Shape mesh{4, 4};
+  torch::Tensor t = torch::zeros({1, 16, 1});
+  t.view({4, 4}).slice(0, 1, 3).slice(1, 1, 3).fill_(1);
+  torch::Tensor u = t.clone();
+  u.view({4, 4}).select(0, 0).fill_(5);
+  LossConfig with;
+  with.gradient_weight = 1;
+  with.gradient_kind = GradientKind::axes;
+  const std::vector<double> spacing{0.25, 0.25};
+  const double plain = TorchLoss({}, ChannelMap::identity(1), mesh, spacing)(u, t, {}, {}).item<double>();
+  EXPECT_DOUBLE_EQ(TorchLoss(with, ChannelMap::identity(1), mesh, spacing)(u, t, {}, {}).item<double>(), plain);
+  with.gradient_kind = GradientKind::joint;
+  EXPECT_GT(TorchLoss(with, ChannelMap::identity(1), mesh, spacing)(u, t, {}, {}).item<double>(), plain + 1);
 }
 
 }  // namespace
