@@ -30,7 +30,8 @@ const std::map<std::string, std::vector<std::string>> kLaptopSets{
     {"plasticity", {"--train", "120", "--test", "20"}},
     {"airfoil", {"--stride", "2", "--train", "200", "--test", "30"}},
     {"pipe", {"--stride", "2", "--train", "400", "--test", "80"}},
-    {"burgers", {"--train", "200", "--test", "20"}}};
+    {"burgers", {"--train", "200", "--test", "20"}},
+    {"navier-stokes", {"--stride", "4", "--train", "120", "--test", "20"}}};
 
 struct TableOptions {
   TablePlan plan;
