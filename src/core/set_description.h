@@ -25,6 +25,8 @@ struct SetDescription {
   std::vector<FieldInfo> output;       // du entries
   std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
+  std::vector<bool> periodic;          // of each axis of a grid or mesh: its last point is followed by its first
+                                       // again; empty where no axis is
   std::vector<double> time;            // T output times, empty when steady
   std::vector<double> initial_time;    // K times before those: the last K du inputs are the output then, oldest first
   std::int64_t given_frames = 1;       // of the output that a roll-out starts behind; the others are predicted

@@ -50,6 +50,7 @@ SetDescription NavierStokesProblem::describe() const {
   d.coordinates = {{"x", "1"}, {"y", "1"}};
   d.output = {{"w", "1"}};
   d.box = {0, 1, 0, 1};
+  d.periodic = {true, true};
   for (std::int64_t frame = 1; frame <= config_.frames; ++frame) {
     const auto time = static_cast<double>(frame);
     if (frame <= config_.given) {

@@ -65,6 +65,19 @@ TEST(MeanField, ThePointsOfAnotherMeshAreMovedBySoMuch) {
   }
 }
 
+// 4 points on a period of 4: between the last and the first lies a step like any other.
+TEST(MeanField, APeriodicAxisHasNoEnd) {
+  const MeanField field({4, 2}, {0, 10, 1, 11, 2, 12, 3, 13}, {1});
+  EXPECT_EQ(field.resampled({8, 2}, {true, false}),
+            (std::vector<float>{0, 10, 0.5f, 10.5f, 1, 11, 1.5f, 11.5f, 2, 12, 2.5f, 12.5f, 3, 13, 1.5f, 11.5f}));
+  EXPECT_EQ(field.resampled({2, 3}, {true, false}), (std::vector<float>{0, 5, 10, 2, 7, 12}));
+  // Coordinates go on: x = 0, 1, 2, 3 has 3.5 behind it.
+  EXPECT_EQ(MeanField({4}, {0, 1, 2, 3}, {1}).continued({8}, {true}),
+            (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f}));
+  const std::vector<float> moved = MeanField({4}, {0, 1, 2, 3}, {2}).deviation({8}, std::vector<float>(8, 4), {true});
+  EXPECT_FLOAT_EQ(moved[7], 0.25f);
+}
+
 TEST(MeanField, ALineOfOnePointIsTaken) {
   const MeanField mesh({1}, {3}, {1});
   EXPECT_EQ(mesh.resampled({4}), (std::vector<float>{3, 3, 3, 3}));
