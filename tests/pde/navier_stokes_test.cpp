@@ -69,16 +69,14 @@ TEST(NavierStokes, VelocityIsThatOfTheStreamfunction) {
   EXPECT_LT(largest_difference(v, exact_v), 1e-15);
 }
 
-// Transport, against a solution made for it: with a and b waves of different length, w = a + b is kept in place by
-// f = u . grad w - nu lap w, both known in closed form. A wrong sign or factor anywhere moves it.
+// Transport, against a solution made for it: two plane waves, kept in place by f = u . grad w - nu lap w. Of waves
+// cos(K.x) only the pair interacts: u . grad w = (1/|K|^2 - 1/|L|^2) (K_y L_x - K_x L_y) sin(K.x) sin(L.x).
 TEST(NavierStokes, AFlowKeptInPlaceByItsForcingStays) {
-  const double viscosity = 0.01, k = kTau;
-  // w = sin kx + cos 2ky: psi = sin kx / k^2 + cos 2ky / (4 k^2), u = -sin 2ky / (2 k), v = -cos kx / k;
-  // u . grad w = u k cos kx - v 2k sin 2ky = (-1/2 + 2) cos kx sin 2ky.
-  const auto flow = [&](double x, double y) { return std::sin(k * x) + std::cos(2 * k * y); };
+  const double viscosity = 0.01, k = kTau;  // K = k (1, 0), L = k (1, 2)
+  const auto flow = [&](double x, double y) { return std::cos(k * x) + std::cos(k * (x + 2 * y)); };
   const auto f = field(32, [&](double x, double y) {
-    return 1.5 * std::cos(k * x) * std::sin(2 * k * y) +
-           viscosity * (k * k * std::sin(k * x) + 4 * k * k * std::cos(2 * k * y));
+    return (1 - 1.0 / 5) * (0 * 1 - 1 * 2) * std::sin(k * x) * std::sin(k * (x + 2 * y)) +
+           viscosity * k * k * (std::cos(k * x) + 5 * std::cos(k * (x + 2 * y)));
   });
   const NavierStokesSolver solver(32, viscosity, f);
   const auto still = field(32, flow);
