@@ -13,13 +13,13 @@ namespace {
 // A periodic axis has n = n0 h0/h points on its one period; it may begin anywhere. One point has no spacing.
 void wrap_axis(AxisLayout& axis, std::int64_t n, bool in_space, std::size_t number, double& first) {
   const auto trained = static_cast<double>(axis.trained), period = trained * axis.reach;
-  if (in_space && n > 1 && !(std::abs(static_cast<double>(n) - period) < 0.1)) {
+  if (in_space && (!std::isfinite(first) || (n > 1 && !(std::abs(static_cast<double>(n) - period) < 0.1)))) {
     fail("applying a LANO",
          fmt::format("a grid of one whole period on axis {}, {:g} points of its spacing", number, period),
          fmt::format("{} points", n), "leave out the last point where it repeats the first");
   }
   axis.reach = static_cast<double>(n) / trained;
-  first -= trained * std::round(first / trained);
+  first = std::remainder(first, trained);  // exact, however many periods away
 }
 
 }  // namespace

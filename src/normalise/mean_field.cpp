@@ -19,10 +19,9 @@ std::vector<float> MeanField::onto(const Shape& mesh, const std::vector<bool>& p
     for (std::size_t a = axes; a-- > 0;) {
       const auto n = static_cast<std::size_t>(mesh[a]), known = static_cast<std::size_t>(shape_[a]);
       const bool round = !periodic.empty() && periodic[a];
-      const double steps = round   ? static_cast<double>(known) / static_cast<double>(n)
-                           : n > 1 ? static_cast<double>(known - 1) / static_cast<double>(n - 1)
-                                   : 0;
-      const double place = static_cast<double>(rest % n) * steps;
+      const std::size_t steps = round ? n : n - 1, known_steps = round ? known : known - 1;
+      const double place =
+          steps > 0 ? static_cast<double>(rest % n) * static_cast<double>(known_steps) / static_cast<double>(steps) : 0;
       rest /= n;
       low[a] = static_cast<std::size_t>(place);
       if (!round || !wraps) low[a] = std::min(low[a], known - std::min<std::size_t>(known, 2));

@@ -413,8 +413,7 @@ void Prepared::Parts::place(std::span<const float> point, double* index) const {
       const double nearest = std::round(index[a]);
       if (std::abs(index[a] - nearest) < 1e-4) index[a] = nearest;  // float coordinates of a grid point
       if (!model->shape.periodic.empty() && model->shape.periodic[a]) {
-        const auto n = static_cast<double>(mesh[a]);
-        index[a] -= n * std::floor(index[a] / n);
+        index[a] = std::fmod(index[a], static_cast<double>(mesh[a]));  // exact, however many periods away
         continue;
       }
       if (!(index[a] >= -1 && index[a] <= static_cast<double>(mesh[a]))) {

@@ -217,6 +217,8 @@ TEST(Periodic, NewPointsAreDecodedAcrossTheSeam) {
   std::vector<float> away = between;
   for (std::size_t i = 0; i < away.size(); ++i) away[i] += i % 2 == 0 ? -1.0f : 2.0f;
   EXPECT_LT(distance(prepared.decode(away, a), prepared.decode(between, a)), 1e-5);
+  for (const float x : prepared.decode(std::vector<float>{3e38f, -3e38f}, std::vector<float>{0.5f}))
+    EXPECT_TRUE(std::isfinite(x));
 }
 
 TEST(Periodic, AGridThatIsNotOnePeriodIsRefused) {
