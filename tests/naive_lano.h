@@ -174,7 +174,7 @@ class NaiveLano {
           if (by_place) {
             cell =
                 static_cast<std::int64_t>(std::floor(first_[a] + static_cast<double>(at[a]) / reach_[a] + 0.5 + 1e-6));
-            cell = std::clamp<std::int64_t>(cell, 0, size - 1);
+            cell = round(a) ? (cell % size + size) % size : std::clamp<std::int64_t>(cell, 0, size - 1);
           }
           inside = inside && cell >= first && cell <= last;
         }
@@ -203,11 +203,14 @@ class NaiveLano {
           place = first_[a] + place / reach_[a];
           size = static_cast<double>(shape_.mesh[a]);
         }
-        const double t = std::clamp((place + 0.5) * m / size - 0.5, 0.0, m - 1);
+        const bool wraps = !shape_.patches.empty() && round(a);
+        double t = (place + 0.5) * m / size - 0.5;
+        t = wraps ? t + m * std::ceil(-t / m) : std::clamp(t, 0.0, m - 1);
         const auto low = static_cast<std::int64_t>(t);
         const bool high = (corner >> a & 1) != 0;
         weight *= high ? t - static_cast<double>(low) : 1 - (t - static_cast<double>(low));
-        flat = flat * patches[a] + std::min(low + (high ? 1 : 0), patches[a] - 1);
+        const std::int64_t corner_at = low + (high ? 1 : 0);
+        flat = flat * patches[a] + (wraps ? corner_at % patches[a] : std::min(corner_at, patches[a] - 1));
       }
       sum += weight * vector[static_cast<std::size_t>(flat)];
     }
@@ -221,8 +224,12 @@ class NaiveLano {
     for (double& v : row) v /= sum;
   }
 
+  // Whether this axis of the mesh is a circle.
+  bool round(std::size_t a) const { return !shape_.periodic.empty() && shape_.periodic[a]; }
+
   // At another resolution values fade linearly between the last trained point and the zero padding one step outside.
   double fading(std::size_t a, std::int64_t at, std::int64_t size) const {
+    if (round(a)) return 1;
     if (!moved_) return at >= 0 && at < size ? 1 : 0;
     const double n0 = static_cast<double>(shape_.axes == 0 ? shape_.points : shape_.mesh[a]);
     const double here = (shape_.axes == 0 ? 0.5 / reach_[a] - 0.5 : first_[a]) + static_cast<double>(at) / reach_[a];
@@ -240,7 +247,8 @@ class NaiveLano {
         const bool high = (corner >> a & 1) != 0;
         const auto at = static_cast<std::int64_t>(low) + (high ? 1 : 0);
         weight *= (high ? share : 1 - share) * fading(a, at, axes[a]);
-        flat = flat * axes[a] + std::clamp<std::int64_t>(at, 0, axes[a] - 1);
+        flat = flat * axes[a] +
+               (round(a) ? (at % axes[a] + axes[a]) % axes[a] : std::clamp<std::int64_t>(at, 0, axes[a] - 1));
       }
       if (weight != 0) sum += weight * v[static_cast<std::size_t>(flat)][c];
     }

@@ -16,6 +16,7 @@
 #include "pde/burgers_problem.h"
 #include "pde/darcy_problem.h"
 #include "pde/elasticity_problem.h"
+#include "pde/navier_stokes_problem.h"
 #include "pde/pipe_problem.h"
 #include "pde/plasticity_problem.h"
 #include "pde/strided_problem.h"
@@ -24,8 +25,9 @@ namespace lano::cli {
 namespace {
 
 struct GenerateOptions {
-  std::string benchmark, out, medium = "two-values", preset;
+  std::string benchmark, out, medium = "two-values", covariance = "printed", preset;
   std::optional<std::int64_t> train, test, resolution, stride, frames;  // default: the preset's
+  std::optional<double> viscosity;
   std::int64_t seed = 0;
   double validation = 0.1;
   int threads = 0;
@@ -59,7 +61,19 @@ std::unique_ptr<Problem> make_burgers(const GenerateOptions& o, bool) {
   c.resolution = o.resolution.value_or(c.resolution);
   c.stride = o.stride.value_or(c.stride);
   c.frames = o.frames.value_or(c.frames);
+  c.viscosity = o.viscosity.value_or(c.viscosity);
   return std::make_unique<BurgersProblem>(c);
+}
+
+std::unique_ptr<Problem> make_navier_stokes(const GenerateOptions& o, bool smoke) {
+  NavierStokesConfig c;
+  c.seed = static_cast<std::uint64_t>(o.seed);
+  c.resolution = o.resolution.value_or(smoke ? 32 : c.resolution);
+  c.stride = o.stride.value_or(c.stride);
+  c.frames = o.frames.value_or(c.frames);
+  c.viscosity = o.viscosity.value_or(smoke ? 1e-3 : c.viscosity);
+  if (o.covariance == "program") c.scale = VorticityScale::program;
+  return std::make_unique<NavierStokesProblem>(c);
 }
 
 std::unique_ptr<Problem> make_elasticity(const GenerateOptions& o, bool) {
@@ -105,7 +119,9 @@ const std::array kBenchmarks{
     Benchmark{"plasticity", "stride frames", {900, 80}, {8, 2}, make_plasticity},
     Benchmark{"airfoil", "stride", {1000, 200}, {8, 2}, make_airfoil},
     Benchmark{"pipe", "stride", {1000, 200}, {20, 5}, make_pipe},
-    Benchmark{"burgers", "resolution stride frames", {1000, 200}, {20, 5}, make_burgers},
+    Benchmark{"burgers", "resolution stride frames viscosity", {1000, 200}, {20, 5}, make_burgers},
+    Benchmark{
+        "navier-stokes", "resolution stride frames viscosity covariance", {1000, 200}, {20, 5}, make_navier_stokes},
 };
 
 void check_options(const Benchmark& b, const GenerateOptions& o) {
@@ -117,7 +133,9 @@ void check_options(const Benchmark& b, const GenerateOptions& o) {
   only(o.resolution.has_value(), "resolution");
   only(o.stride.has_value(), "stride");
   only(o.frames.has_value(), "frames");
+  only(o.viscosity.has_value(), "viscosity");
   only(o.medium != "two-values", "medium");
+  only(o.covariance != "printed", "covariance");
 }
 
 void generate(const Benchmark& b, const GenerateOptions& o, const std::string& out) {
@@ -182,15 +200,25 @@ void add_generate(CLI::App& app) {
   command->add_option("--test", options->test, "test samples; paper: 200")->check(CLI::NonNegativeNumber);
   command->add_option("--validation", options->validation, "share of the training samples kept for validation")
       ->capture_default_str();
-  command->add_option("--resolution", options->resolution, "points an axis in the solve; darcy 421, burgers 64");
-  command->add_option(
-      "--stride", options->stride,
-      "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), others 1");
+  command->add_option("--resolution", options->resolution,
+                      "points an axis in the solve; darcy 421, burgers 64, navier-stokes 128");
+  command->add_option("--stride", options->stride,
+                      "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), "
+                      "navier-stokes 2 (64x64), others 1");
   command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")
       ->check(CLI::IsMember({"two-values", "lognormal"}))
       ->capture_default_str();
-  command->add_option("--frames", options->frames,
-                      "burgers, plasticity: output times, the first at t = 0; default 11 and 20");
+  command->add_option(
+      "--frames", options->frames,
+      "burgers, plasticity: output times, the first at t = 0; default 11 and 20. navier-stokes: t = 1, 2, ..., ten of "
+      "them given; 20");
+  command->add_option("--viscosity", options->viscosity, "burgers; default 0.02. navier-stokes; default 1e-5");
+  command
+      ->add_option("--covariance", options->covariance,
+                   "navier-stokes: of the first vorticity, as the benchmark is printed, or 18.5 times that, as its "
+                   "program draws it")
+      ->check(CLI::IsMember({"printed", "program"}))
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);

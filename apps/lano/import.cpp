@@ -173,6 +173,10 @@ void add_import(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, GridPoints>{
           {"nodes", GridPoints::nodes}, {"centres", GridPoints::centres}, {"left", GridPoints::left}}));
   command->add_option("--box", o->import.box, "the domain: lower and upper end of each axis; default the unit box");
+  command
+      ->add_option("--periodic", o->import.periodic,
+                   "axes of a grid or mesh that end where they begin: their numbers from 0, or names (0,1 or x,y)")
+      ->delimiter(',');
   command->add_option("--samples", o->import.samples, "axis of samples: first or last")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, SampleAxis>{{"first", SampleAxis::first}, {"last", SampleAxis::last}}));
@@ -214,7 +218,8 @@ void add_import(CLI::App& app) {
       "u_test --out mine.h5\n"
       "Example: lano import --from burgers.hdf5 --output tensor --coords x-coordinate --time t-coordinate --initial 1 "
       "--out burgers.h5\n"
-      "Example: lano import --from ns.mat --input a --output u --time last --time 1.0 --out ns.h5\n"
+      "Example: lano import --from ns.mat --output u --time last --time 1.0 --initial 10 --grid-points left "
+      "--periodic x,y --out ns.h5\n"
       "Example: lano import --output clouds/pressure --coords clouds/points --out clouds.h5\n"
       "Benchmarks, from the files their authors publish:\n"
       "  elasticity  Random_UnitCell_XY_10.npy, Random_UnitCell_sigma_10.npy\n"

@@ -52,6 +52,17 @@ void print_wrapped(const std::string& label, const std::vector<std::string>& ite
   fmt::print("{}\n", line);
 }
 
+// Axes by the coordinate that runs along them on a grid, else by number.
+std::string periodic_axes(const SetDescription& d) {
+  std::string out;
+  for (std::size_t a = 0; a < d.periodic.size(); ++a) {
+    if (!d.periodic[a]) continue;
+    const bool named = d.geometry == Geometry::grid && a < d.coordinates.size();
+    out += (out.empty() ? "" : ", ") + (named ? plain_text(d.coordinates[a].name, 400) : fmt::format("axis {}", a));
+  }
+  return out.empty() ? "no axis" : out;
+}
+
 std::string times_text(const std::vector<double>& times) {
   return times.size() == 1 ? fmt::format("1 frame, t = {:g}", times.front())
                            : fmt::format("{} frames, t = {:g} to {:g}", times.size(), times.front(), times.back());
@@ -70,6 +81,7 @@ std::string field_names(const std::vector<FieldInfo>& fields) {
 
 void print_set_lines(const SetDescription& d) {
   fmt::print("  geometry     {} {}, {} points\n", geometry_name(d.geometry), shape_text(d.shape), d.points());
+  if (!d.periodic.empty()) fmt::print("  periodic     {}\n", periodic_axes(d));
   fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
              field_names(d.input), field_names(d.output));
   if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));

@@ -29,7 +29,8 @@ enum class Purpose : std::uint32_t {
   noise = 14,
   tune = 20,
   race = 21,
-  split = 22
+  split = 22,
+  navier_stokes = 23
 };
 
 // One Philox4x32-10 block, exposed for the known-answer test.

@@ -53,6 +53,7 @@ json to_json(const SetDescription& description) {
            {"generator", description.generator}};
   if (!description.initial_time.empty()) out["initial_time"] = description.initial_time;
   if (!description.span.empty()) out["span"] = description.span;
+  if (!description.periodic.empty()) out["periodic"] = description.periodic;
   if (description.given_frames != 1) out["given_frames"] = description.given_frames;
   return out;
 }
@@ -65,6 +66,9 @@ SetDescription set_description_from_json(const json& from) {
   fields_from_json(from.at("fields"), description);
   description.box = from.at("box").get<std::vector<double>>();
   description.time = from.at("time").get<std::vector<double>>();
+  if (from.contains("periodic")) description.periodic = from.at("periodic").get<std::vector<bool>>();
+  if (!description.periodic.empty() && description.periodic.size() != description.shape.size())
+    fail("reading a set description", "periodic with one flag per axis", std::to_string(description.periodic.size()));
   if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
   if (from.contains("span")) {
     description.span = from.at("span").get<std::vector<double>>();

@@ -29,7 +29,9 @@ struct SetDescription {
   // Structured meshes that hold only the beginning of a whole one's axes (every third of 221 points ends at the 220th):
   // where the last point of each axis lies, the whole axis from 0 to 1. Empty: at its end.
   std::vector<double> span;
-  std::vector<double> time;          // T output times, empty when steady
+  std::vector<bool> periodic;  // of each axis of a grid or mesh: its last point is followed by its first again; empty
+                               // where no axis is
+  std::vector<double> time;    // T output times, empty when steady
   std::vector<double> initial_time;  // K times before those: the last K du inputs are the output then, oldest first
   std::int64_t given_frames = 1;     // of the output that a roll-out starts behind; the others are predicted
   std::string generator;             // JSON: program, parameters and seed, or the import's source

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "data/dataset.h"
 #include "data/import_group.h"
+#include "data/import_periodic.h"
 #include "data/import_split.h"
 #include "data/interpolation.h"
 
@@ -151,6 +152,7 @@ SetDescription describe(const ArrayImport& options, const std::vector<ImportGrou
   constexpr const char* kAxes[] = {"x", "y", "z"};
   if (survey != nullptr) d.coordinates = first.coords->fields();
   for (std::size_t a = d.coordinates.size(); a < axes; ++a) d.coordinates.push_back({a < 3 ? kAxes[a] : "w", "1"});
+  mark_periodic(options, survey != nullptr ? survey->values : std::vector<float>(), d);
   name_fields(options, first, d);
   std::vector<std::string> sources;
   for (const ImportGroup& group : groups) {

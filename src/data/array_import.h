@@ -49,7 +49,8 @@ struct ArrayImport {
   ImportPart train, validation, test;  // where none is given the samples are divided
   std::optional<Geometry> geometry;    // by default told from the coordinates
   GridPoints grid_points = GridPoints::nodes;
-  std::vector<double> box;  // lower, upper for each axis; default the unit box, or that of the coordinates
+  std::vector<double> box;            // lower, upper for each axis; default the unit box, or that of the coordinates
+  std::vector<std::string> periodic;  // axes of a grid or mesh by number, from 0, or by the name of a coordinate
   SampleAxis samples = SampleAxis::first;
   ChannelAxis channels = ChannelAxis::none;
   std::vector<std::string> time;         // in any order: first, last or axis=N; a number (dt); the array of the times

@@ -125,6 +125,7 @@ void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
   file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
   if (!d.span.empty()) file_->set_attribute("span", json(d.span).dump());
   if (d.given_frames != 1) file_->set_attribute("given_frames", json(d.given_frames).dump());
+  if (!d.periodic.empty()) file_->set_attribute("periodic", json(d.periodic).dump());
   if (!d.initial_time.empty()) file_->set_attribute("initial_time", json(d.initial_time).dump());
 }
 
@@ -219,10 +220,12 @@ void DatasetReader::read_description() {
       description_.span = parse_json(*span, doing, "span").get<std::vector<double>>();
     if (const auto given = file_->attribute("given_frames"))
       description_.given_frames = whole_number(parse_json(*given, doing, "given_frames"), doing, "given_frames");
+    if (const auto periodic = file_->attribute("periodic"))
+      description_.periodic = parse_json(*periodic, doing, "periodic").get<std::vector<bool>>();
     if (const auto initial = file_->attribute("initial_time"))
       description_.initial_time = parse_json(*initial, doing, "initial_time").get<std::vector<double>>();
   } catch (const json::exception& error) {
-    fail(doing, "well-formed attributes shape, box and fields", json_reason(error), "make the file again");
+    fail(doing, "well-formed attributes shape, box, periodic and fields", json_reason(error), "make the file again");
   }
   if (file_->has("time")) description_.time = file_->read_doubles("time");
 }
@@ -254,6 +257,11 @@ void DatasetReader::check_arrays() {
   check_span(d, doing);
   if (d.given_frames < 1 || d.given_frames > std::max<std::int64_t>(1, std::ssize(d.time)))
     fail(doing, "given_frames among the frames of the output", std::to_string(d.given_frames), "make the file again");
+  if (!d.periodic.empty() && (d.geometry == Geometry::points || d.periodic.size() != d.shape.size())) {
+    fail(doing, "periodic with one flag per axis of a grid or mesh",
+         fmt::format("{} flags for {} {}", d.periodic.size(), geometry_name(d.geometry), shape_text(d.shape)),
+         "make the file again");
+  }
   // The last of the input channels are frames of the output: there must be so many.
   if (!finite(d.initial_time) || (!d.initial_time.empty() && d.time.empty()) ||
       std::ssize(d.initial_time) * d.output_channels() > d.input_channels()) {

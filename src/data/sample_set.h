@@ -28,7 +28,7 @@ struct FieldBatch {
   std::vector<double> spacing;      // physical step of each axis of a uniform grid, else empty
   std::vector<double> origin;       // physical coordinate of its first point
   std::vector<double> stretch{};    // of a mesh against the trained one (core/set_description.h); empty in training
-  std::vector<double> times;        // of each sample, physical; empty for steady datasets
+  std::vector<double> times{};      // of each sample, physical; empty for steady datasets
 
   std::int64_t samples() const { return static_cast<std::int64_t>(sizes.size()); }
   std::int64_t points() const;  // P

@@ -65,6 +65,11 @@ void thin_dataset(const std::filesystem::path& from, std::int64_t stride, const 
   if (stride < 1 || *std::min_element(whole.shape.begin(), whole.shape.end()) <= stride)
     fail_usage(doing, fmt::format("a stride that leaves two points on each axis of {}", shape_text(whole.shape)),
                std::to_string(stride));
+  for (std::size_t a = 0; a < whole.periodic.size(); ++a) {
+    if (whole.periodic[a] && whole.shape[a] % stride != 0)
+      fail_usage(doing, fmt::format("a stride that divides the {} points of a periodic axis", whole.shape[a]),
+                 std::to_string(stride));
+  }
   SetDescription thin = whole;
   thin.shape = thinned_shape(whole.shape, stride);
   thin.generator = with_stride(whole.generator, stride);

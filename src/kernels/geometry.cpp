@@ -15,9 +15,34 @@ AxisInterpolation even_interpolation(std::int64_t n, std::int64_t m) {
   return {n, m, 0.5 * step - 0.5, step};
 }
 
+// The same on a periodic axis, where places are modulo n0: the points of a patch are one run round the axis.
+PatchRange wrapped_patch(std::int64_t i, std::int64_t m, std::int64_t n, const AxisLayout& layout) {
+  const auto n0 = static_cast<double>(layout.trained);
+  const double low = static_cast<double>(i * layout.trained / m) - 0.5,
+               size = static_cast<double>(((i + 1) * layout.trained + m - 1) / m) - 0.5 - low;
+  std::int64_t count = 0, first = 0, nearest = 0;
+  double least = n0, closest = n0;
+  for (std::int64_t p = 0; p < n; ++p) {
+    const double place = layout.place(static_cast<double>(p)) - low + 1e-6,
+                 inside = place - n0 * std::floor(place / n0);
+    if (inside < size) ++count;
+    if (inside < least) {
+      least = inside;
+      first = p;
+    }
+    const double away = std::abs(inside - size / 2), apart = std::min(away, n0 - away);
+    if (apart < closest) {
+      closest = apart;
+      nearest = p;
+    }
+  }
+  return count > 0 ? PatchRange{first, first + count} : PatchRange{nearest, nearest + 1};
+}
+
 // The points of patch i of m on an axis of n points; `layout` where the axis is another than the trained one.
 PatchRange patch(std::int64_t i, std::int64_t m, std::int64_t n, const AxisLayout* layout) {
   if (layout == nullptr) return {i * n / m, ((i + 1) * n + m - 1) / m};
+  if (layout->periodic) return wrapped_patch(i, m, n, *layout);
   // Trained points floor(i n0/m) .. ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies
   // beyond the trained axis belongs to the end patches.
   const std::int64_t n0 = layout->trained;
@@ -103,16 +128,22 @@ void write_table(Geometry& g) {
 }  // namespace
 
 AxisInterpolation::Between AxisInterpolation::at(double i) const {
+  if (periodic) {
+    const double t = first + i * step, below = std::floor(t);
+    const std::int64_t low = wrapped(static_cast<std::int64_t>(below), extent);
+    return {low, wrapped(low + 1, extent), static_cast<float>(t - below)};
+  }
   const double t = std::clamp(first + i * step, 0.0, static_cast<double>(extent - 1));
   const auto low = static_cast<std::int64_t>(t);
   return {low, std::min(low + 1, extent - 1), static_cast<float>(t - static_cast<double>(low))};
 }
 
 // On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
-// zero padding of the training began; beyond the ends the end point is read.
+// zero padding of the training began; beyond the ends the end point is read. A periodic axis has no ends.
 StencilAxis::Entries StencilAxis::at(double i) const {
   const auto side = std::ceil(layout.reach - 1e-3);
   const auto fade = [&](std::int64_t j) {
+    if (layout.periodic) return 1.0;
     if (!layout.moved) return j >= 0 && j < points ? 1.0 : 0.0;
     const double place = layout.place(static_cast<double>(j));
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(layout.trained) - place, 0.0, 1.0);
@@ -125,8 +156,9 @@ StencilAxis::Entries StencilAxis::at(double i) const {
     for (std::int64_t k = 0; k < 2; ++k) {
       const double weight = (k == 0 ? 1 - share : share) * fade(low + k);
       if (weight == 0) continue;
-      found.entries[found.count++] = {static_cast<std::int32_t>(std::clamp<std::int64_t>(low + k, 0, points - 1)), tap,
-                                      static_cast<float>(weight)};
+      const std::int64_t other =
+          layout.periodic ? wrapped(low + k, points) : std::clamp<std::int64_t>(low + k, 0, points - 1);
+      found.entries[found.count++] = {static_cast<std::int32_t>(other), tap, static_cast<float>(weight)};
     }
   }
   return found;
@@ -153,7 +185,8 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
       ranges.push_back(patch(i, m, n, grid && moved ? &axes[a] : nullptr));
       const PatchRange& range = ranges.back();
       for (std::int64_t p = range.begin; training && p < range.end; ++p) {
-        bins.entries.push_back({static_cast<std::int32_t>(p), 0, 1.0f / static_cast<float>(range.end - range.begin)});
+        bins.entries.push_back(
+            {static_cast<std::int32_t>(p % n), 0, 1.0f / static_cast<float>(range.end - range.begin)});
       }
       bins.first.push_back(static_cast<std::int32_t>(bins.entries.size()));
     }
@@ -167,6 +200,9 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
       g.at_points.back().step = patches / axes[a].reach;
     }
     if (used != trained) g.at_agents.push_back(even_interpolation(m, trained[a]));
+    const bool round = grid && axes[a].periodic;
+    g.at_points.back().periodic = round;
+    if (used != trained) g.at_agents.back().periodic = round;
   }
   if (has_stencil(config) && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;

@@ -39,7 +39,8 @@ struct AxisInterpolation {
   std::int64_t count = 1;   // indices of the axis
   std::int64_t extent = 1;  // of the vector
   double first = 0, step = 1;
-  Between at(double i) const;  // any i: indices between two, and beyond the ends, where the vector is constant
+  bool periodic = false;
+  Between at(double i) const;  // any i: indices between two, and beyond the ends, where the vector is constant or wraps
 };
 
 // The three taps of the stencil along one axis: at -reach, 0, +reach of a point, shared linearly by the two points
@@ -57,6 +58,7 @@ struct StencilAxis {
   Entries at(double i) const;  // of a point at index i, which may lie between two
 };
 
+// Points begin .. end - 1; on a periodic axis the end may lie beyond the last point, where the first ones follow.
 struct PatchRange {
   std::int64_t begin = 0, end = 0;
 };

@@ -158,9 +158,12 @@ class Forward {
     std::fill_n(mean, w_.cp, 0.0f);
     for (Index i = box[0].begin; i < box[0].end; ++i) {
       for (Index j = box[1].begin; j < box[1].end; ++j) {
-        for (Index k = box[2].begin; k < box[2].end; k += kTile) {
-          const Index rows = std::min(kTile, box[2].end - k);
-          const Index point = sample.first + (i * extent[1] + j) * extent[2] + k;
+        const Index line = sample.first + (i % extent[0] * extent[1] + j % extent[1]) * extent[2];
+        for (Index k = box[2].begin, rows = 0; k < box[2].end; k += rows) {
+          const Index end =
+              k < extent[2] ? std::min(extent[2], box[2].end) : box[2].end;  // of the run, before it wraps
+          rows = std::min(kTile, end - k);
+          const Index point = line + k % extent[2];
           k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
                         b.norm1_shift, s.x, w_.row);
           k_.column_sums(rows, w_.cp, s.x, w_.row, mean);

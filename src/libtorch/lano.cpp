@@ -40,7 +40,8 @@ torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
 
 // In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
 // linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that
-// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point.
+// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point. The ghost points
+// of a periodic axis are the points at its other end.
 torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
   const auto fade = [&](double place) {
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
@@ -49,9 +50,10 @@ torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int
   std::vector<double> weights;
   std::vector<std::int64_t> from;
   for (std::int64_t i = -side; i < points + side; ++i) {
-    from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
+    from.push_back(axis.periodic ? wrapped(i, points) : std::clamp<std::int64_t>(i, 0, points - 1));
     weights.push_back(fade(axis.place(static_cast<double>(i))));
   }
+  if (axis.periodic) return image.index_select(dim, torch::tensor(from, indices_like(image)));
   std::vector<std::int64_t> along(static_cast<std::size_t>(image.dim()), 1);
   along[static_cast<std::size_t>(dim)] = points + 2 * side;
   return image.index_select(dim, torch::tensor(from, indices_like(image))) *
@@ -59,23 +61,29 @@ torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int
 }
 
 // Means over the patches of an axis by place, [m, n]: patch i of m holds the trained points floor(i n0/m) ..
-// ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches.
+// ceil((i+1) n0/m) - 1, each reaching half a trained step to both sides; what lies beyond belongs to the end patches,
+// or on a periodic axis to those at its other end.
 torch::Tensor pool_weights(const AxisLayout& axis, std::int64_t points, std::int64_t patches,
                            const torch::Tensor& like) {
   torch::Tensor weights = torch::zeros({patches, points}, torch::kFloat64);  // CPU: filled here, moved below
   auto at = weights.accessor<double, 2>();
   for (std::int64_t i = 0; i < patches; ++i) {
-    const double low = i == 0 ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
-    const double high =
-        i + 1 == patches ? 1e300 : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
-    const auto place = [&](std::int64_t p) { return axis.place(static_cast<double>(p)); };
+    const double low = i == 0 && !axis.periodic ? -1e300 : static_cast<double>(i * axis.trained / patches) - 0.5;
+    const double high = i + 1 == patches && !axis.periodic
+                            ? 1e300
+                            : static_cast<double>(((i + 1) * axis.trained + patches - 1) / patches) - 0.5;
+    // On a periodic axis the place within one period of the patch's middle.
+    const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(axis.trained) - 0.5)) / 2;
+    const auto place = [&](std::int64_t p) {
+      const double s = axis.place(static_cast<double>(p)), n0 = static_cast<double>(axis.trained);
+      return axis.periodic ? s - n0 * std::floor((s - middle) / n0 + 0.5 + 1e-6 / n0) : s;
+    };
     std::int64_t count = 0, nearest = 0;
     for (std::int64_t p = 0; p < points; ++p) {
       if (place(p) >= low - 1e-6 && place(p) < high - 1e-6) {
         at[i][p] = 1;
         ++count;
       }
-      const double middle = (std::max(low, -0.5) + std::min(high, static_cast<double>(axis.trained) - 0.5)) / 2;
       if (std::abs(place(p) - middle) < std::abs(place(nearest) - middle)) nearest = p;
     }
     if (count == 0) at[i][nearest] = 1;  // a mesh coarser than the patches: the point closest to the patch
@@ -102,7 +110,7 @@ torch::Tensor axis_stencil(const torch::Tensor& v, const torch::Tensor& taps, co
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
     const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
-    if (!axes[a].moved) {
+    if (!axes[a].moved && !axes[a].periodic) {
       padding.push_back(side);
     } else {
       image = with_ghosts(image, dim, side, axes[a]);
@@ -153,7 +161,10 @@ std::vector<std::int64_t> filter_sizes(const LanoConfig& config, const LanoShape
 }  // namespace
 
 AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
-    : config_(config), patches_(shape.patches.empty() ? Shape{config.agents} : shape.patches), used_patches_(patches_) {
+    : config_(config),
+      patches_(shape.patches.empty() ? Shape{config.agents} : shape.patches),
+      used_patches_(patches_),
+      periodic_(shape.patches.empty() || shape.periodic.empty() ? std::vector<bool>(patches_.size()) : shape.periodic) {
   const std::int64_t c = config.width;
   qkv_ = register_module("qkv", torch::nn::Linear(torch::nn::LinearOptions(c, 3 * c).bias(false)));
   out_ = register_module("out", torch::nn::Linear(c, c));
@@ -203,10 +214,10 @@ torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector,
     std::vector<std::int64_t> low, high;
     std::vector<double> share;
     for (const double place : places[a]) {
-      const double t = std::clamp(place, 0.0, last);
-      low.push_back(static_cast<std::int64_t>(t));
-      high.push_back(std::min(low.back() + 1, patches_[a] - 1));
-      share.push_back(t - static_cast<double>(low.back()));
+      const double t = periodic_[a] ? place : std::clamp(place, 0.0, last), below = std::floor(t);
+      low.push_back(wrapped(static_cast<std::int64_t>(below), patches_[a]));
+      high.push_back(periodic_[a] ? wrapped(low.back() + 1, patches_[a]) : std::min(low.back() + 1, patches_[a] - 1));
+      share.push_back(t - below);
     }
     std::vector<std::int64_t> along(patches_.size(), 1);
     along[a] = static_cast<std::int64_t>(share.size());

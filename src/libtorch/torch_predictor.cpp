@@ -116,7 +116,9 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   };
   const std::int64_t moved = about_.normaliser.mean_mesh.channels();
   std::vector<float> displacement;  // of meshes, which keep their own order
-  if (moved > 0) displacement = about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates, p.fields.stretch);
+  if (moved > 0)
+    displacement =
+        about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates, about_.set.periodic, p.fields.stretch);
   for (std::int64_t i = 0; i < points; ++i) {
     append(coordinates, set.dims(), about_.normaliser.coordinates, i, p.fields.coordinates);
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);
@@ -149,7 +151,8 @@ void TorchPredictor::apply_batch(std::span<const Operator::Query> queries, std::
   const std::vector<double>& increment = about_.normaliser.increment;
   std::vector<float> base;  // the mean output on this mesh
   if (!about_.normaliser.mean_output.empty())
-    base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh, prepared[0].fields.stretch);
+    base = about_.normaliser.mean_output.resampled(prepared[0].fields.mesh, about_.set.periodic,
+                                                   prepared[0].fields.stretch);
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const auto newest = increment.empty() ? std::span<const float>() : frame_of(queries[q], state_frames() - 1);
     for (std::size_t i = 0; i < points; ++i) {

@@ -185,6 +185,7 @@ LanoShape lano_shape(const LanoConfig& config, const SetDescription& set, const 
   const bool on_grid = shape.axes > 0 && config.pool == Pool::grid;
   if (shape.axes > 0) {
     shape.mesh = set.shape;
+    if (std::find(set.periodic.begin(), set.periodic.end(), true) != set.periodic.end()) shape.periodic = set.periodic;
     shape.spacing = spacing;
     shape.origin = origin.empty() ? std::vector<double>(spacing.size(), 0.0) : origin;
   } else {
@@ -216,6 +217,7 @@ json architecture_json(const std::string& name, const Schema& switches, const La
            {"points", shape.points},
            {"time_origin", shape.time_origin},
            {"time_step", shape.time_step}};
+  if (!shape.periodic.empty()) out["periodic"] = shape.periodic;
   for (const Schema::Key& key : switches.keys())
     out[key.name.substr(key.name.find('.') + 1)] = to_json_value(key.get());
   return out;
@@ -249,6 +251,7 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
     shape.mesh = whole_numbers(from.at("mesh"), kReading, "mesh");
     shape.spacing = from.at("spacing").get<std::vector<double>>();
     shape.origin = from.at("origin").get<std::vector<double>>();
+    if (from.contains("periodic")) shape.periodic = from.at("periodic").get<std::vector<bool>>();
     shape.points = whole("points");
     shape.time_origin = from.at("time_origin");
     shape.time_step = from.at("time_step");
@@ -259,6 +262,7 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
   if (shape.axes < 0 || shape.axes > 3 || shape.dims < 1 || shape.dims > 3 || shape.input_channels < 0 ||
       shape.output_channels < 1 || shape.mesh.size() != axes ||
       (!shape.patches.empty() && shape.patches.size() != axes) ||
+      (!shape.periodic.empty() && shape.periodic.size() != axes) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
     fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
   }

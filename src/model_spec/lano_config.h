@@ -62,6 +62,7 @@ struct LanoShape {
   std::vector<double> reference_box;  // box of the training points in normalised coordinates: for position = reference,
                                       // and for waves in space
   Shape mesh;                         // axes of the training mesh; empty for clouds
+  std::vector<bool> periodic;         // of each axis: its last point is followed by its first; empty where none is
   std::vector<double> spacing,
       origin;               // step and first coordinate of each axis where that mesh was a uniform grid, else empty
   std::int64_t points = 0;  // median number of points of the training clouds

@@ -1,11 +1,28 @@
 #include "model_spec/lano_layout.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
 #include "core/error.h"
 
 namespace lano {
+namespace {
+
+// A periodic axis has n = n0 h0/h points on its one period; it may begin anywhere. One point has no spacing.
+void wrap_axis(AxisLayout& axis, std::int64_t n, bool in_space, std::size_t number, double& first) {
+  const auto trained = static_cast<double>(axis.trained), period = trained * axis.reach;
+  if (in_space && (!std::isfinite(first) || (n > 1 && !(std::abs(static_cast<double>(n) - period) < 0.1)))) {
+    fail("applying a LANO",
+         fmt::format("a grid of one whole period on axis {}, {:g} points of its spacing", number, period),
+         fmt::format("{} points", n), "leave out the last point where it repeats the first");
+  }
+  axis.reach = static_cast<double>(n) / trained;
+  first = std::remainder(first, trained);  // exact, however many periods away
+}
+
+}  // namespace
 
 Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
                    const std::vector<double>& spacing, const std::vector<double>& origin,
@@ -34,15 +51,18 @@ Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_
   for (std::size_t a = 0; a < mesh.size(); ++a) {
     AxisLayout axis;
     axis.trained = shape.mesh[a];
+    axis.periodic = !shape.periodic.empty() && shape.periodic[a];
     const std::int64_t n = mesh[a];
     double first = 0;
-    if (!shape.spacing.empty() && !spacing.empty()) {
+    const bool in_space = !shape.spacing.empty() && !spacing.empty();
+    if (in_space) {
       axis.reach = shape.spacing[a] / spacing[a];
       first = ((origin.empty() ? 0 : origin[a]) - shape.origin[a]) / shape.spacing[a];
     } else if (axis.trained > 1 && n > 1) {
       axis.reach = static_cast<double>(n - 1) / static_cast<double>(axis.trained - 1);
       if (!stretch.empty()) axis.reach /= stretch[a];
     }
+    if (axis.periodic && physical) wrap_axis(axis, n, in_space, a, first);
     const bool same = n == axis.trained && std::abs(axis.reach - 1) < 1e-3 && std::abs(first) < 1e-3;
     if (!physical || same) {
       axis.reach = 1;

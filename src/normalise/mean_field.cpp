@@ -8,7 +8,8 @@ namespace lano {
 MeanField::MeanField(Shape shape, std::vector<float> values, std::vector<double> scale)
     : shape_(std::move(shape)), values_(std::move(values)), scale_(std::move(scale)) {}
 
-std::vector<float> MeanField::resampled(const Shape& mesh, const std::vector<double>& stretch) const {
+std::vector<float> MeanField::onto(const Shape& mesh, const std::vector<bool>& periodic,
+                                   const std::vector<double>& stretch, bool wraps) const {
   if (mesh == shape_ && stretch.empty()) return values_;
   const std::size_t axes = mesh.size(), dims = scale_.size();
   std::vector<float> out(static_cast<std::size_t>(element_count(mesh)) * dims);
@@ -18,11 +19,14 @@ std::vector<float> MeanField::resampled(const Shape& mesh, const std::vector<dou
     std::size_t rest = p;
     for (std::size_t a = axes; a-- > 0;) {
       const auto n = static_cast<std::size_t>(mesh[a]), known = static_cast<std::size_t>(shape_[a]);
+      const bool round = !periodic.empty() && periodic[a];
+      const std::size_t steps = round ? n : n - 1, known_steps = round ? known : known - 1;
       double place =
-          n > 1 ? static_cast<double>(rest % n) * static_cast<double>(known - 1) / static_cast<double>(n - 1) : 0;
-      if (!stretch.empty()) place *= stretch[a];
+          steps > 0 ? static_cast<double>(rest % n) * static_cast<double>(known_steps) / static_cast<double>(steps) : 0;
+      if (!stretch.empty() && !round) place *= stretch[a];
       rest /= n;
-      low[a] = std::min(static_cast<std::size_t>(place), known - std::min<std::size_t>(known, 2));
+      low[a] = static_cast<std::size_t>(place);
+      if (!round || !wraps) low[a] = std::min(low[a], known - std::min<std::size_t>(known, 2));
       share[a] = place - static_cast<double>(low[a]);
     }
     std::vector<double> sum(dims, 0);
@@ -33,7 +37,8 @@ std::vector<float> MeanField::resampled(const Shape& mesh, const std::vector<dou
         const bool upper = (corner >> a & 1) != 0;
         weight *= upper ? share[a] : 1 - share[a];
         const auto known = static_cast<std::size_t>(shape_[a]);
-        at = at * known + std::min(low[a] + (upper ? 1 : 0), known - 1);
+        const std::size_t next = low[a] + (upper ? 1 : 0);
+        at = at * known + (next < known ? next : wraps && !periodic.empty() && periodic[a] ? 0 : known - 1);
       }
       for (std::size_t c = 0; weight != 0 && c < dims; ++c)
         sum[c] += weight * static_cast<double>(values_[at * dims + c]);
@@ -44,8 +49,8 @@ std::vector<float> MeanField::resampled(const Shape& mesh, const std::vector<dou
 }
 
 std::vector<float> MeanField::deviation(const Shape& mesh, std::span<const float> field,
-                                        const std::vector<double>& stretch) const {
-  std::vector<float> moved = resampled(mesh, stretch);
+                                        const std::vector<bool>& periodic, const std::vector<double>& stretch) const {
+  std::vector<float> moved = onto(mesh, periodic, stretch, false);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     moved[i] =
         static_cast<float>((static_cast<double>(field[i]) - static_cast<double>(moved[i])) / scale_[i % scale_.size()]);

@@ -25,13 +25,24 @@ class MeanField {
   const std::vector<double>& scale() const { return scale_; }
 
   // The field on a mesh of other extents: linear in the indices, with the same ends, or where it reaches `stretch`
-  // times as far along each axis (core/set_description.h) with those.
-  std::vector<float> resampled(const Shape& mesh, const std::vector<double>& stretch = {}) const;
-  // (field - mean)/scale on a mesh of any extents and as many axes.
-  std::vector<float> deviation(const Shape& mesh, std::span<const float> field,
+  // times as far along each axis (core/set_description.h) with those. An axis that is periodic (no flags: none is) has
+  // no end: n points share the period of the known ones, and between the last and the first lies a step.
+  std::vector<float> resampled(const Shape& mesh, const std::vector<bool>& periodic = {},
+                               const std::vector<double>& stretch = {}) const {
+    return onto(mesh, periodic, stretch, true);
+  }
+  // The same for coordinates, which go on where an axis begins again: beyond the last point by its last step.
+  std::vector<float> continued(const Shape& mesh, const std::vector<bool>& periodic) const {
+    return onto(mesh, periodic, {}, false);
+  }
+  // (field - mean)/scale on a mesh of any extents and as many axes, of coordinates.
+  std::vector<float> deviation(const Shape& mesh, std::span<const float> field, const std::vector<bool>& periodic = {},
                                const std::vector<double>& stretch = {}) const;
 
  private:
+  std::vector<float> onto(const Shape& mesh, const std::vector<bool>& periodic, const std::vector<double>& stretch,
+                          bool wraps) const;
+
   Shape shape_;
   std::vector<float> values_;
   std::vector<double> scale_;

@@ -39,6 +39,7 @@ SetDescription BurgersProblem::describe() const {
   d.input = {{"u at t=0", "1"}, {"v at t=0", "1"}};
   d.output = {{"u", "1"}, {"v", "1"}};
   d.box = {0, 1, 0, 1};
+  d.periodic = {true, true};
   for (std::int64_t t = 0; t < config_.frames; ++t) d.time.push_back(static_cast<double>(t) * config_.frame_time);
   d.generator = nlohmann::json{{"program", "lano generate burgers"}, {"resolution", config_.resolution},
                                {"stride", config_.stride},           {"frames", config_.frames},

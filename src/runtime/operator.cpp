@@ -243,8 +243,10 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   const std::int64_t dims = file.set.dims();
   const Shape mesh = mesh_of(a.points.count, call.mesh);
   const std::vector<double> reach = stretch_of(file.set, mesh, call.span);
-  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty()) a.points.base = mean.resampled(mesh, reach);
-  if (displaced() > 0) a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates, reach);
+  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty())
+    a.points.base = mean.resampled(mesh, shape.periodic, reach);
+  if (displaced() > 0)
+    a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates, shape.periodic, reach);
   if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
     a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
   } else {
@@ -412,6 +414,10 @@ void Prepared::Parts::place(std::span<const float> point, double* index) const {
       index[a] = (point[a] - origin[a]) / spacing[a];
       const double nearest = std::round(index[a]);
       if (std::abs(index[a] - nearest) < 1e-4) index[a] = nearest;  // float coordinates of a grid point
+      if (!model->shape.periodic.empty() && model->shape.periodic[a]) {
+        index[a] = std::fmod(index[a], static_cast<double>(mesh[a]));  // exact, however many periods away
+        continue;
+      }
       if (!(index[a] >= -1 && index[a] <= static_cast<double>(mesh[a]))) {
         fail("decoding points",
              fmt::format("coordinates within the prepared grid, {} to {} on axis {}", origin[a],

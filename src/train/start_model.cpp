@@ -38,10 +38,11 @@ TrainConfig with_start(TrainConfig config, const ModelFile& start) {
 
 Normaliser start_normaliser(const ModelFile& start, const SetDescription& set) {
   Normaliser map = start.normaliser;
-  for (MeanField* field : {&map.mean_mesh, &map.mean_output}) {
-    if (!field->empty() && field->shape() != set.shape)
-      *field = MeanField(set.shape, field->resampled(set.shape), field->scale());
-  }
+  const std::vector<bool>& periodic = start.set.periodic;
+  if (MeanField& mesh = map.mean_mesh; !mesh.empty() && mesh.shape() != set.shape)
+    mesh = MeanField(set.shape, mesh.continued(set.shape, periodic), mesh.scale());
+  if (MeanField& output = map.mean_output; !output.empty() && output.shape() != set.shape)
+    output = MeanField(set.shape, output.resampled(set.shape, periodic), output.scale());
   return map;
 }
 

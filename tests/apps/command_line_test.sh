@@ -222,6 +222,16 @@ expect 0 'run +finished +2/2' "$lano" runs .
 expect 0 'using 9 agents' "$lano" eval run/model.safetensors --data d.h5 --agents 9
 expect 0 '5 samples of \[8, 8\] at 4 times' \
   "$lano" generate burgers --resolution 16 --frames 4 --train 4 --test 1 --out b.h5
+expect 0 'periodic +x, y' "$lano" info b.h5
+# Ten frames to ten frames on a torus: the state is what the set gives.
+expect 0 '5 samples of \[8, 8\] at 2 times' \
+  "$lano" generate navier-stokes --resolution 16 --viscosity 1e-2 --frames 12 --train 4 --test 1 --out ns.h5
+expect 0 'initial +10 frames, t = 1 to 10' "$lano" info ns.h5
+expect 0 'test relative L2' \
+  "$lano" train --data ns.h5 --out nsrun $tiny --set model.task=autoregressive --set train.selection=last
+expect 0 'state_frames 10' "$lano" info nsrun/model.safetensors
+expect 2 'more than the 10 frames given' "$lano" generate navier-stokes --frames 10 --out ns2.h5
+expect 2 'no --viscosity' "$lano" generate darcy --viscosity 1 --out ns2.h5
 # Without a config a recipe is chosen, in time, and said in three lines; --set holds.
 expect 0 'model   LANO of 3 blocks, width 16' "$lano" train --data d.h5 --out own --minutes 0.03
 expect 0 'steps   ' "$lano" train --data d.h5 --out own2 --minutes 0.03 --set model.agents=4

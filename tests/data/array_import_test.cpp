@@ -44,6 +44,44 @@ TEST(ArrayImport, GridWithoutCoordinates) {
   EXPECT_FLOAT_EQ(s.coordinates[2 * 5 + 1], 2.0f / 3);
 }
 
+TEST(ArrayImport, PeriodicAxes) {
+  Arrays arrays;
+  arrays.options.grid_points = GridPoints::left;
+  const auto flags = [&](std::vector<std::string> words) {
+    arrays.options.periodic = std::move(words);
+    import_arrays(arrays.options, arrays.scratch / "d.h5");
+    return DatasetReader(arrays.scratch / "d.h5").description().periodic;
+  };
+  EXPECT_EQ(flags({}), std::vector<bool>());
+  EXPECT_EQ(flags({"1"}), (std::vector<bool>{false, true}));
+  EXPECT_EQ(flags({"x", "1"}), (std::vector<bool>{true, true}));
+  EXPECT_ERROR_WITH(flags({"2"}), "axes from 0 to 1");
+  EXPECT_ERROR_WITH(flags({"z"}), "axes from 0 to 1");
+  arrays.options.grid_points = GridPoints::nodes;
+  EXPECT_ERROR_WITH(flags({"0"}), "say --grid-points left or centres");
+  // Coordinates with a box: one that ends at the last point is no period.
+  std::vector<float> xy;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 3; ++j) xy.insert(xy.end(), {0.25f * static_cast<float>(i), 0.5f * static_cast<float>(j)});
+  }
+  write_npy(arrays.scratch / "xy.npy", {4, 3, 2}, xy);
+  arrays.options.words.coords = {(arrays.scratch / "xy.npy").string()};
+  EXPECT_EQ(flags({"0"}), (std::vector<bool>{true, false}));
+  arrays.options.box = {0, 1, 0, 1};
+  EXPECT_EQ(flags({"0"}), (std::vector<bool>{true, false}));
+  EXPECT_ERROR_WITH(flags({"0", "1"}), "give the whole period as --box");
+  arrays.options.box.clear();
+  arrays.options.geometry = Geometry::mesh;
+  EXPECT_EQ(flags({"1"}), (std::vector<bool>{false, true}));
+  EXPECT_ERROR_WITH(flags({"y"}), "axes from 0 to 1");  // coordinates of a mesh run along no axis
+  write_npy(arrays.scratch / "cloud.npy", {12, 2}, xy);
+  write_npy(arrays.scratch / "a.npy", {10, 12}, ramp(120));
+  write_npy(arrays.scratch / "u.npy", {10, 12}, ramp(120));
+  arrays.options.words.coords = {(arrays.scratch / "cloud.npy").string()};
+  arrays.options.geometry = Geometry::points;
+  EXPECT_ERROR_WITH(flags({"0"}), "a grid or a mesh");
+}
+
 TEST(ArrayImport, WhereGridPointsLie) {
   for (const auto& [points, first, last] :
        {std::tuple(GridPoints::nodes, -1.0f, 1.0f), std::tuple(GridPoints::centres, -0.75f, 0.75f),

@@ -373,6 +373,22 @@ TEST(HostileSets, InitialFramesAreChecked) {
   test::expect_refused("frames before no time", [&] { read_set(path); });
 }
 
+TEST(HostileSets, PeriodicAxesAreChecked) {
+  test::Scratch scratch;
+  const auto path = scratch / "torus.h5";
+  const std::size_t axes = (write_set(path), DatasetReader(path).description().shape.size());
+  EXPECT_TRUE(DatasetReader(path).description().periodic.empty());
+  for (const char* text : {"[]]", "[true, true, true, true]", "[1, 0]", "[null]", "{}", "true", "[\"true\"]", "["}) {
+    write_set(path);
+    edit(path, [&](hid_t file) { put_text(file, "periodic", text); });
+    test::expect_refused(text, [&] { read_set(path); });
+  }
+  write_set(path);
+  edit(path, [&](hid_t file) { put_text(file, "periodic", axes == 1 ? "[true]" : "[false, true]"); });
+  EXPECT_EQ(DatasetReader(path).description().periodic,
+            axes == 1 ? std::vector<bool>{true} : (std::vector<bool>{false, true}));
+}
+
 TEST(HostileSets, CellsAreChecked) {
   test::Scratch scratch;
   const auto good = scratch / "good.h5", path = scratch / "changed.h5";

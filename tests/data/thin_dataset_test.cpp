@@ -100,7 +100,20 @@ TEST(ThinDataset, WhatLeavesNoMeshIsRefused) {
   const auto whole = write_whole(scratch, Geometry::mesh, true);
   EXPECT_ERROR_WITH(thin_dataset(whole, 7, scratch / "thin.h5"), "two points on each axis");
   EXPECT_ERROR_WITH(thin_dataset(whole, 0, scratch / "thin.h5"), "two points on each axis");
+  // Every third of eight points would come round a point too far.
+  SetDescription torus = set_of(Geometry::grid);
+  torus.periodic = {true, false};
+  const std::vector<float> x = field(0, 1, 2, kWhole, 1);
+  {
+    DatasetWriter writer(scratch / "torus.h5", torus, make_splits(1, 0, 0), x);
+    writer.write(0, {}, field(0, 1, 1, kWhole, 1), field(0, 3, 2, kWhole, 1), field(0, 1, 1, kWhole, 1));
+    writer.commit();
+  }
+  EXPECT_ERROR_WITH(thin_dataset(scratch / "torus.h5", 3, scratch / "thin.h5"),
+                    "divides the 8 points of a periodic axis");
   EXPECT_FALSE(std::filesystem::exists(scratch / "thin.h5"));
+  thin_dataset(scratch / "torus.h5", 2, scratch / "thin.h5");
+  EXPECT_EQ(DatasetReader(scratch / "thin.h5").description().periodic, torus.periodic);
 }
 
 // A span that is none: more than the whole, of another number of axes, of a grid.

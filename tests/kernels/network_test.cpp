@@ -23,6 +23,7 @@ struct Setting {
   std::vector<Index> patches;  // as trained
   Index inputs = 3, outputs = 2;
   bool time = false;
+  std::vector<bool> periodic{};  // axes of the mesh
 };
 
 void PrintTo(const Setting& s, std::ostream* out) { *out << s.name; }
@@ -47,6 +48,9 @@ std::vector<Setting> settings() {
   s.config.pool = Pool::sequence;
   s.config.decoder = Decoder::mlp;
   all.push_back(s);
+  all.push_back({"torus", small(12, 2, 6), {11, 13}, {143, 143}, {3, 2}, 3, 2, false, {true, true}});
+  all.push_back({"cylinder", small(8, 1, 8), {5, 4, 6}, {120}, {2, 2, 2}, 3, 2, false, {false, true, false}});
+  all.push_back({"ring", small(16, 2, 3), {301}, {301}, {3}, 3, 2, false, {true}});
   s.name = "latent";
   s.config.bias = Bias::none;
   s.config.agent_tokens = Agents::latent;
@@ -62,6 +66,7 @@ class Case {
     const LanoConfig& c = s.config;
     for (const Index n : s.points) {
       std::vector<AxisLayout> axes(std::max<std::size_t>(1, s.mesh.size()));
+      for (std::size_t a = 0; a < s.periodic.size(); ++a) axes[a].periodic = s.periodic[a];
       geometries.push_back(make_geometry(c, s.patches, s.patches, n, s.mesh, axes));
     }
     for (const Geometry& g : geometries) {

@@ -95,6 +95,29 @@ inline std::vector<Case> cases() {
         c.order = Order::file;
       },
       described(Geometry::points, {10}, 2, 2, 1));
+  auto torus = described(Geometry::grid, {5, 6}, 2, 1, 2);
+  torus.periodic = {true, true};
+  vary(
+      "periodic", [](auto&) {}, torus);
+  vary(
+      "periodic_sequence",
+      [](auto& c) {
+        c.pool = Pool::sequence;
+        c.ffn_stencil = true;
+      },
+      torus);
+  torus = described(Geometry::mesh, {7, 4}, 2, 0, 1);
+  torus.periodic = {true, false};
+  vary(
+      "periodic_mesh", [](auto& c) { c.ffn_stencil = true; }, torus);
+  torus = described(Geometry::grid, {11}, 1, 1, 1);
+  torus.periodic = {true};
+  vary(
+      "periodic_line", [](auto& c) { c.agents = 3; }, torus);
+  torus = described(Geometry::grid, {4, 3, 5}, 3, 1, 1);
+  torus.periodic = {true, false, true};
+  vary(
+      "periodic_space", [](auto& c) { c.agents = 8; }, torus);
   const auto in_space = [](auto& c) {
     c.agents = 3;
     c.stencil = Stencil::neighbours;

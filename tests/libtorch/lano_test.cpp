@@ -193,6 +193,39 @@ TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
   }
 }
 
+// Places on a periodic axis are modulo its trained points; a curved mesh goes by indices, n/n0 to the period.
+TEST(Lano, PeriodicAxesWrapAtEveryResolution) {
+  auto set = described(Geometry::grid, {6, 5}, 2, 1, 1);
+  set.periodic = {true, true};
+  LanoConfig config = tiny();
+  config.ffn_stencil = true;
+  Twins twins(config, set, {1.0 / 6, 0.2});
+  struct Other {
+    Shape mesh;
+    std::vector<double> reach, origin, first;
+  };
+  for (const Other& other : {Other{{12, 10}, {2, 2}, {0, 0}, {0, 0}}, Other{{9, 7}, {1.5, 1.4}, {0, 0}, {0, 0}},
+                             Other{{3, 4}, {0.5, 0.8}, {0, 0}, {0, 0}}, Other{{6, 10}, {1, 2}, {0.5, 0.3}, {3, 1.5}},
+                             Other{{12, 10}, {2, 2}, {-0.05, 7.12}, {-0.3, 0.6}}}) {
+    SCOPED_TRACE(shape_text(other.mesh));
+    Case c{"other", config, set};
+    c.set.shape = other.mesh;
+    Batch batch = random_batch(c, 1);
+    batch.spacing = {1 / static_cast<double>(other.mesh[0]), 1 / static_cast<double>(other.mesh[1])};
+    batch.origin = other.origin;
+    expect_equal(
+        twins.model->forward(batch).detach()[0],
+        twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
+  }
+  auto curved = described(Geometry::mesh, {5, 4}, 2, 0, 1);
+  curved.periodic = {true, false};
+  Twins mesh(tiny(), curved);
+  Case finer{"finer", tiny(), described(Geometry::mesh, {10, 10}, 2, 0, 1)};
+  const Batch batch = random_batch(finer, 1);
+  expect_equal(mesh.model->forward(batch).detach()[0],
+               mesh.naive.forward(features_of(batch, 0, 0, 100), {10, 10}, {2, 3}));  // n/n0 and (n-1)/(n0-1)
+}
+
 TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
   Twins mesh(tiny(), described(Geometry::mesh, {5, 4}, 2, 0, 1));
   Case finer{"finer", tiny(), described(Geometry::mesh, {9, 10}, 2, 0, 1)};

@@ -63,7 +63,7 @@ TEST(MeanField, AMeshThatEndsElsewhereIsFollowedThere) {
   const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const std::vector<double>& stretch : {std::vector<double>{0.75, 1}, {0.5, 2.0 / 3}, {1.125, 1.25}}) {
     const Shape asked{7, 3};
-    const std::vector<float> found = mesh.resampled(asked, stretch);
+    const std::vector<float> found = mesh.resampled(asked, {}, stretch);
     for (std::size_t p = 0; p < 21; ++p) {
       const double s = stretch[0] * static_cast<double>(p / 3) / 6, t = stretch[1] * static_cast<double>(p % 3) / 2;
       EXPECT_NEAR(found[2 * p], 1 + 2 * s + 3 * t + s * t, 1e-5);
@@ -78,6 +78,19 @@ TEST(MeanField, ThePointsOfAnotherMeshAreMovedBySoMuch) {
     const std::vector<float> twice = bilinear(shape, 2), once = bilinear(shape), found = mesh.deviation(shape, twice);
     for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(found[i], once[i] / (i % 2 == 0 ? 2 : 0.5), 1e-5);
   }
+}
+
+// 4 points on a period of 4: between the last and the first lies a step like any other.
+TEST(MeanField, APeriodicAxisHasNoEnd) {
+  const MeanField field({4, 2}, {0, 10, 1, 11, 2, 12, 3, 13}, {1});
+  EXPECT_EQ(field.resampled({8, 2}, {true, false}),
+            (std::vector<float>{0, 10, 0.5f, 10.5f, 1, 11, 1.5f, 11.5f, 2, 12, 2.5f, 12.5f, 3, 13, 1.5f, 11.5f}));
+  EXPECT_EQ(field.resampled({2, 3}, {true, false}), (std::vector<float>{0, 5, 10, 2, 7, 12}));
+  // Coordinates go on: x = 0, 1, 2, 3 has 3.5 behind it.
+  EXPECT_EQ(MeanField({4}, {0, 1, 2, 3}, {1}).continued({8}, {true}),
+            (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f}));
+  const std::vector<float> moved = MeanField({4}, {0, 1, 2, 3}, {2}).deviation({8}, std::vector<float>(8, 4), {true});
+  EXPECT_FLOAT_EQ(moved[7], 0.25f);
 }
 
 TEST(MeanField, ALineOfOnePointIsTaken) {

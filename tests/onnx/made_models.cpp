@@ -272,6 +272,27 @@ json write_cases() {
   space_other.shape = {6, 7, 11};
   add("space", [](auto& c) { c.agents = 12; }, space, {}, {{"space_other", space_other, {}, {"--mesh", "6x7x11"}}});
 
+  // Periodic: two axes, one, and of a mesh without spacing; finer, of no whole ratio, and begun elsewhere.
+  auto torus = described(Geometry::grid, {12, 10}, 2, 1, 2), torus_finer = torus, torus_between = torus;
+  torus.periodic = torus_finer.periodic = torus_between.periodic = {true, true};
+  torus_finer.shape = {24, 20};
+  torus_between.shape = {17, 13};
+  const auto around = [](const Shape& shape, const std::vector<double>& origin) {
+    return grid_points(shape, origin, {1 / static_cast<double>(shape[0]), 1 / static_cast<double>(shape[1])});
+  };
+  const auto torus_elsewhere = around({17, 13}, {0.3, -0.22});
+  write_npy(folder / "elsewhere.npy", {17, 13, 2}, torus_elsewhere);
+  add("torus", [](auto& c) { c.ffn_stencil = true; }, torus, around({12, 10}, {0, 0}),
+      {{"torus_finer", torus_finer, around({24, 20}, {0, 0}), {"--mesh", "24x20"}},
+       {"torus_between", torus_between, around({17, 13}, {0, 0}), {"--mesh", "17x13"}},
+       {"torus_elsewhere", torus_between, torus_elsewhere, {"--coords", "elsewhere.npy"}},
+       {"torus_agents", torus, around({12, 10}, {0, 0}), {"--agents", "12"}, {"--agents", "12"}}});
+  auto cylinder = described(Geometry::mesh, {7, 4}, 2, 1, 1), cylinder_other = cylinder;
+  cylinder.periodic = cylinder_other.periodic = {false, true};
+  cylinder_other.shape = {10, 9};
+  add("cylinder", [](auto& c) { c.bias = Bias::sum; }, cylinder, {},
+      {{"cylinder_other", cylinder_other, {}, {"--mesh", "10x9"}}});
+
   // Clouds: other numbers of points with the same graph; as many in one place; more agents than points.
   const auto clouds = [&](const std::string& name, const std::function<void(LanoConfig&)>& change,
                           const SetDescription& set) {

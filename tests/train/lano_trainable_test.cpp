@@ -97,6 +97,14 @@ std::vector<Setting> settings() {
   });
   add("neighbours", described(Geometry::points, {24}, 1, 1), {24, 3, 1, 31},
       [](Setting& s) { s.config.lano.stencil = Stencil::neighbours; });
+  SetDescription torus = grid;
+  torus.periodic = {true, true};
+  add("periodic", torus, {30, 30}, nothing);
+  torus.periodic = {false, true};
+  add("periodic_axis", torus, {30, 30}, [](Setting& s) {
+    s.config.lano.ffn_stencil = true;
+    s.config.lano.bias = Bias::sum;
+  });
   SetDescription timed = grid;
   timed.time = {0.5, 0.75, 1.0, 1.25};
   add("time", timed, {30, 30}, [](Setting& s) {

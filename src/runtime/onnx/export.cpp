@@ -39,7 +39,7 @@ struct Place {
   std::vector<double> spacing, origin;
 };
 
-// A grid of other extents in the place of the trained one.
+// A grid of other extents in the place of the trained one; along a periodic axis it spans the same period, n steps.
 Place other_grid(const LanoShape& shape, const std::vector<double>& box, const Shape& mesh) {
   Place place{mesh, shape.spacing, shape.origin};
   std::vector<double> before(mesh.size()), behind(mesh.size());  // margins, in steps
@@ -50,7 +50,8 @@ Place other_grid(const LanoShape& shape, const std::vector<double>& box, const S
     known = std::min(before[a], behind[a]) > -1e-3 && std::max(before[a], behind[a]) < 1 + 1e-3;
   }
   for (std::size_t a = 0; a < mesh.size(); ++a) {
-    const double low = known ? before[a] : 0, margins = low + (known ? behind[a] : 0);
+    const bool round = !shape.periodic.empty() && shape.periodic[a];
+    const double low = known ? before[a] : 0, margins = round ? 1 : low + (known ? behind[a] : 0);
     const double steps = static_cast<double>(shape.mesh[a] - 1) + margins,
                  wanted = static_cast<double>(mesh[a] - 1) + margins;
     if (steps > 0 && wanted > 0) place.spacing[a] = shape.spacing[a] * steps / wanted;
@@ -175,8 +176,9 @@ class Export {
   Value with_base(const Value& physical) {
     const MeanField& mean = file_.normaliser.mean_output;
     if (mean.empty()) return physical;
-    return op("Add", physical,
-              g_.floats({element_count(place_.mesh), shape_.output_channels}, mean.resampled(place_.mesh)));
+    return op(
+        "Add", physical,
+        g_.floats({element_count(place_.mesh), shape_.output_channels}, mean.resampled(place_.mesh, shape_.periodic)));
   }
 
   // The state and what the network says it changes by.
@@ -226,7 +228,7 @@ class Export {
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
     if (const MeanField& mean = file_.normaliser.mean_mesh; !mean.empty()) {  // of meshes, which keep their own order
-      const std::vector<float> points_now = mean.resampled(place_.mesh);
+      const std::vector<float> points_now = mean.continued(place_.mesh, shape_.periodic);
       const Value at = g_.floats({element_count(place_.mesh), shape_.dims}, points_now);
       parts.push_back(
           encoded(op("Sub", coordinates, at), ChannelMap(std::vector<double>(mean.scale().size(), 0.0), mean.scale())));

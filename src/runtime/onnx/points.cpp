@@ -45,7 +45,7 @@ std::vector<float> matrix_of(const std::vector<kernels::PatchRange>& patches, st
   std::vector<float> matrix(patches.size() * static_cast<std::size_t>(points));
   for (std::size_t i = 0; i < patches.size(); ++i) {
     for (std::int64_t p = patches[i].begin; p < patches[i].end; ++p) {
-      matrix[i * static_cast<std::size_t>(points) + static_cast<std::size_t>(p)] =
+      matrix[i * static_cast<std::size_t>(points) + static_cast<std::size_t>(p % points)] =
           1.0f / static_cast<float>(patches[i].end - patches[i].begin);
     }
   }
@@ -88,21 +88,21 @@ std::vector<double> spread(const std::vector<double>& filter, std::vector<std::i
 }
 
 // An axis of another mesh with `side` ghost points at both ends, which repeat the end points; all fade to zero over one
-// trained step outside.
+// trained step outside. The ghost points of a periodic axis are the points at its other end.
 Value with_ghosts(Graph& g, const Value& image, std::size_t dim, std::size_t dims, const AxisLayout& axis,
                   std::int64_t points, std::int64_t side) {
   std::vector<std::int64_t> from;
   std::vector<float> weights;
   for (std::int64_t i = -side; i < points + side; ++i) {
     const double place = axis.place(static_cast<double>(i));
-    from.push_back(std::clamp<std::int64_t>(i, 0, points - 1));
+    from.push_back(axis.periodic ? wrapped(i, points) : std::clamp<std::int64_t>(i, 0, points - 1));
     weights.push_back(static_cast<float>(std::clamp(place + 1, 0.0, 1.0) *
                                          std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0)));
   }
   Shape along(dims - dim, 1);
   along[0] = points + 2 * side;
-  return g.node("Mul", {g.node("Gather", {image, g.list(from)}, {{"axis", static_cast<std::int64_t>(dim)}}),
-                        g.floats(along, weights)});
+  const Value read = g.node("Gather", {image, g.list(from)}, {{"axis", static_cast<std::int64_t>(dim)}});
+  return axis.periodic ? read : g.node("Mul", {read, g.floats(along, weights)});
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ Value Points::conv(const Value& image, const std::string& name, const float* val
   for (std::size_t a = 0; a < axes; ++a) {
     const AxisLayout& axis = layout_.axes[a];
     const std::int64_t side = side_of(axis);
-    if (!axis.moved) {
+    if (!axis.moved && !axis.periodic) {
       pads[a] = pads[axes + a] = side;
     } else {
       x = with_ghosts(g_, x, 2 + a, 2 + axes, axis, layout_.mesh[a], side);
