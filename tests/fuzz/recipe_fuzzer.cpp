@@ -146,7 +146,8 @@ std::vector<std::string> seeds() {
       "[optimiser]\ndecay = 'matrices'\nbeta2 = 0.9\n[schedule]\nkind = 'step'\nwarmup = 0.5\nlearning_rate = 1e30\n",
       "[model]\nname = 'fno'\nmodes = 3\n[normalise]\noutput = 'none'\ninput = 'none'\n",
       "[model]\nname = 'lsm'\nbasis = 3\ntokens = 2\nlatent_grid = 16\n ",
-      "[model]\nname = 'transolver'\nslices = 4\n[train]\nselection = 'last'\npatience = 0\n"};
+      "[model]\nname = 'transolver'\nslices = 4\n[train]\nselection = 'last'\npatience = 0\n[data]\ntrain_on = "
+      "'train+validation'\n"};
 }
 
 std::vector<std::string> words() {
