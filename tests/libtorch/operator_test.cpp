@@ -166,7 +166,7 @@ TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
         samples.coordinates = grid_points(mesh, step);
         samples.input = uniform(static_cast<std::size_t>(samples.points), 2);
         const auto wanted = composite.predict(set, samples).values;
-        const auto found = op.predict(samples.coordinates, samples.input, {mesh, {}, 0, {}});
+        const auto found = op.predict(samples.coordinates, samples.input, {mesh, 0, {}});
         ASSERT_EQ(found.size(), wanted.size());
         float largest = 0;
         for (const float value : wanted) largest = std::max(largest, std::abs(value));
@@ -191,15 +191,14 @@ TEST(Operator, ManyCallersGetTheSameAnswer) {
     const auto points = static_cast<std::size_t>(element_count(caller.mesh));
     caller.coordinates = uniform(2 * points, static_cast<std::uint64_t>(1 + i));
     caller.input = uniform(points, static_cast<std::uint64_t>(20 + i));
-    caller.wanted = op.predict(caller.coordinates, caller.input, {caller.mesh, {}, 0, {}});
+    caller.wanted = op.predict(caller.coordinates, caller.input, {caller.mesh, 0, {}});
     all.push_back(std::move(caller));
   }
   set_thread_count(2);
   std::vector<std::thread> callers;
   for (Caller& caller : all) {
     callers.emplace_back([&op, &caller] {
-      for (int i = 0; i < 10; ++i)
-        caller.found = op.predict(caller.coordinates, caller.input, {caller.mesh, {}, 0, {}});
+      for (int i = 0; i < 10; ++i) caller.found = op.predict(caller.coordinates, caller.input, {caller.mesh, 0, {}});
     });
   }
   for (std::thread& caller : callers) caller.join();
@@ -213,7 +212,7 @@ TEST(Operator, MistakesAreNamed) {
   EXPECT_ERROR_WITH(op.predict(uniform(62, 1), uniform(31, 2)), "like [5, 6]");
   EXPECT_ERROR_WITH(op.predict(uniform(60, 1), uniform(29, 2)), "30 values of input");
   EXPECT_ERROR_WITH(op.predict({}, uniform(30, 2)), "expected coordinates");
-  EXPECT_ERROR_WITH(op.predict(uniform(60, 1), uniform(30, 2), {{3, 10, 1}, {}, 0, {}}), "a mesh of 2 axes");
+  EXPECT_ERROR_WITH(op.predict(uniform(60, 1), uniform(30, 2), {{3, 10, 1}, 0, {}}), "a mesh of 2 axes");
   Operator other(m.file);
   EXPECT_EQ(other.use_agents(9), 9);
   EXPECT_EQ(other.predict(uniform(60, 1), uniform(30, 2)).size(), 60u);
