@@ -47,6 +47,12 @@ const std::map<std::string, Family> kFamilies{
       1}},
     {"pipe", {{"--train", "400", "--test", "80"}, {"--preset", "smoke"}, {}, {4, 2, 1}, 2, 0}}};
 
+// Frames of a motion in all and those learned from: three to six times the trained horizon is asked for.
+struct LongFrames {
+  std::int64_t frames, learned, smoke_frames, smoke_learned;
+};
+const std::map<std::string, LongFrames> kLongFrames{{"burgers", {31, 6, 9, 4}}, {"navier-stokes", {40, 20, 16, 13}}};
+
 const SetSizes& words_of(const Family& family, const std::string& preset) {
   return preset == "laptop" ? family.laptop : preset == "smoke" ? family.smoke : family.paper;
 }
@@ -86,6 +92,7 @@ std::string mesh_text(const Shape& shape) { return fmt::format("{}", fmt::join(s
 
 std::vector<std::string> made_benchmarks() { return keys_of(kLaptopSets); }
 std::vector<std::string> mesh_benchmarks() { return keys_of(kFamilies); }
+std::vector<std::string> long_benchmarks() { return keys_of(kLongFrames); }
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* what,
                  const std::string& doing) {
@@ -106,13 +113,15 @@ void make_missing_sets(const std::vector<std::string>& benchmarks, const std::st
   }
 }
 
-fs::path make_long_set(const std::string& benchmark, const std::string& preset, const fs::path& data, int threads) {
-  const fs::path file = data / (benchmark + "-long.h5");
-  if (fs::exists(file)) return file;
-  SetSizes words = sizes_of(benchmark, preset);
-  words.insert(words.end(), {"--frames", preset == "smoke" ? "9" : "31"});
-  generate(benchmark, file, words, threads);
-  return file;
+LongSet make_long_set(const std::string& benchmark, const std::string& preset, const fs::path& data, int threads) {
+  const LongFrames& frames = kLongFrames.at(benchmark);
+  const bool smoke = preset == "smoke";
+  const LongSet made{data / (benchmark + "-long.h5"), smoke ? frames.smoke_learned : frames.learned};
+  if (fs::exists(made.data)) return made;
+  SetSizes words = preset == "laptop" ? kLaptopSets.at(benchmark) : smoke ? SetSizes{"--preset", "smoke"} : SetSizes{};
+  words.insert(words.end(), {"--frames", std::to_string(smoke ? frames.smoke_frames : frames.frames)});
+  generate(benchmark, made.data, words, threads);
+  return made;
 }
 
 MeshFamily make_mesh_family(const std::string& benchmark, const std::string& preset, const fs::path& data, int threads,

@@ -21,9 +21,14 @@ void check_names(const std::vector<std::string>& names, const std::vector<std::s
 // data/<benchmark>.h5 of the preset's size, generated where it is missing.
 void make_missing_sets(const std::vector<std::string>& benchmarks, const std::string& preset,
                        const std::filesystem::path& data, int threads);
-// data/<benchmark>-<frames>.h5: a time-dependent benchmark with frames far beyond those that recipes learn from.
-std::filesystem::path make_long_set(const std::string& benchmark, const std::string& preset,
-                                    const std::filesystem::path& data, int threads);
+// data/<benchmark>-long.h5: a time-dependent benchmark with frames far beyond those that are learned from.
+struct LongSet {
+  std::filesystem::path data;
+  std::int64_t learned = 0;  // first frames to learn from, those given included
+};
+std::vector<std::string> long_benchmarks();
+LongSet make_long_set(const std::string& benchmark, const std::string& preset, const std::filesystem::path& data,
+                      int threads);
 
 // One problem on several meshes, from coarse to fine: solved once on the finest and kept at every s-th point. The same
 // samples on each.

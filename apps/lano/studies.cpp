@@ -79,6 +79,13 @@ std::vector<Variant> resolution(StudyOptions& o, const std::string& benchmark) {
   return resolution_study(base_of(o, benchmark, "lano", ""), family.meshes);
 }
 
+std::vector<Variant> horizon(StudyOptions& o, const std::string& benchmark) {
+  const LongSet motion = make_long_set(benchmark, o.preset, o.data, o.plan.threads);
+  std::vector<StudyBase> bases = bases_of(o, benchmark, motion.data);
+  for (StudyBase& base : bases) base.recipe.frames = motion.learned;
+  return horizon_study(bases);
+}
+
 std::vector<Variant> sizes(StudyOptions& o, const std::string& benchmark) {
   const bool small = o.preset == "smoke", full = o.preset == kPaperReading || o.preset == kOurReading;
   using List = std::vector<std::int64_t>;
@@ -94,73 +101,71 @@ std::vector<Variant> sizes(StudyOptions& o, const std::string& benchmark) {
 }
 
 std::vector<StudyKind> study_kinds() {
-  const std::vector<std::string> all = made_benchmarks(), time{"burgers"};
-  return {{"agents",
-           "error against the number of agent tokens",
-           "Error against the number of agents",
-           {"darcy", "elasticity"},
-           all,
-           {},
-           true,
-           {"Every variant has the same epochs: those of the recipe's own number of agents, or the nearest in the "
-            "list. One "
-            "model is trained with a number of agents drawn anew each step and asked at each number."},
-           [](StudyOptions& o, const std::string& b) { return agents_study(lano_base(o, b), o.agents); }},
-          {"size",
-           "error against depth and width",
-           "Error against the size of the model",
-           {"darcy", "elasticity"},
-           all,
-           {},
-           true,
-           {"Every variant has the same epochs, those of the recipe's own size. The paper shows Elasticity in a figure "
-            "without "
-            "numbers: from 8 to 24 blocks and up to width 128 its error falls, beyond them it does not."},
-           sizes},
-          {"resolution",
-           "trained and tested at each of several resolutions of one problem",
-           "Discretisation convergence: trained and tested on each mesh",
-           {"airfoil", "darcy"},
-           mesh_benchmarks(),
-           {},
-           false,
-           {"The same problems on every mesh: solved once on the finest and kept at every s-th point. Every variant "
-            "has the "
-            "epochs that the finest mesh has time for."},
-           resolution},
-          {"zero-shot",
-           "trained at one resolution, asked at finer and coarser ones",
-           "Zero-shot: trained on one mesh, asked on others",
-           {"airfoil", "darcy"},
-           mesh_benchmarks(),
-           {"lano", "transolver", "fno"},
-           false,
-           {"The same problems on every mesh: solved once on the finest and kept at every s-th point. Each operator "
-            "has the "
-            "whole budget. The ratio is the error on a mesh over that on the trained one."},
-           zero_shot},
-          {"horizon",
-           "forecasting far past the trained horizon",
-           "Error against steps in time",
-           time,
-           time,
-           {"lano", "transolver", "fno"},
-           false,
-           {"Each operator learns from the first frames alone (train.frames of its recipe) and is rolled out freely "
-            "over all "
-            "frames of the dataset from the given ones."},
-           [](StudyOptions& o, const std::string& b) {
-             return horizon_study(bases_of(o, b, make_long_set(b, o.preset, o.data, o.plan.threads)));
-           }},
-          {"ablation",
-           "each switch of the model against the recipe as it is",
-           "Ablation",
-           {"darcy", "elasticity"},
-           all,
-           {},
-           true,
-           {"Every variant has the epochs of the reference."},
-           [](StudyOptions& o, const std::string& b) { return ablation_study(lano_base(o, b)); }}};
+  const std::vector<std::string> all = made_benchmarks(), time = long_benchmarks();
+  return {
+      {"agents",
+       "error against the number of agent tokens",
+       "Error against the number of agents",
+       {"darcy", "elasticity"},
+       all,
+       {},
+       true,
+       {"Every variant has the same epochs: those of the recipe's own number of agents, or the nearest in the "
+        "list. One "
+        "model is trained with a number of agents drawn anew each step and asked at each number."},
+       [](StudyOptions& o, const std::string& b) { return agents_study(lano_base(o, b), o.agents); }},
+      {"size",
+       "error against depth and width",
+       "Error against the size of the model",
+       {"darcy", "elasticity"},
+       all,
+       {},
+       true,
+       {"Every variant has the same epochs, those of the recipe's own size. The paper shows Elasticity in a figure "
+        "without "
+        "numbers: from 8 to 24 blocks and up to width 128 its error falls, beyond them it does not."},
+       sizes},
+      {"resolution",
+       "trained and tested at each of several resolutions of one problem",
+       "Discretisation convergence: trained and tested on each mesh",
+       {"airfoil", "darcy"},
+       mesh_benchmarks(),
+       {},
+       false,
+       {"The same problems on every mesh: solved once on the finest and kept at every s-th point. Every variant "
+        "has the "
+        "epochs that the finest mesh has time for."},
+       resolution},
+      {"zero-shot",
+       "trained at one resolution, asked at finer and coarser ones",
+       "Zero-shot: trained on one mesh, asked on others",
+       {"airfoil", "darcy"},
+       mesh_benchmarks(),
+       {"lano", "transolver", "fno"},
+       false,
+       {"The same problems on every mesh: solved once on the finest and kept at every s-th point. Each operator "
+        "has the "
+        "whole budget. The ratio is the error on a mesh over that on the trained one."},
+       zero_shot},
+      {"horizon",
+       "forecasting far past the trained horizon",
+       "Error against steps in time",
+       time,
+       time,
+       {"lano", "transolver", "fno"},
+       false,
+       {"Each operator learns from the first frames alone (Burgers 6 of 31, Navier-Stokes 20 of 40, ten of them given) "
+        "and is rolled out freely over all others."},
+       horizon},
+      {"ablation",
+       "each switch of the model against the recipe as it is",
+       "Ablation",
+       {"darcy", "elasticity"},
+       all,
+       {},
+       true,
+       {"Every variant has the epochs of the reference."},
+       [](StudyOptions& o, const std::string& b) { return ablation_study(lano_base(o, b)); }}};
 }
 
 void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& program) {

@@ -33,8 +33,9 @@ study size 4 --benchmarks darcy --depths 1 --widths 8      # the reference stand
 study resolution 6 --benchmarks darcy,airfoil
 study zero-shot 7 --benchmarks darcy,airfoil --models lano
 study ablation 9 --benchmarks elasticity
-study horizon 1 --benchmarks burgers --models lano
+study horizon 2 --models lano
 grep -q '^burgers,"LANO",8,' horizon/steps.csv || bad "horizon does not reach the eighth step: $(cat horizon/steps.csv)"
+grep -q '^navier-stokes,"LANO",6,15,' horizon/steps.csv || bad "no sixth step behind ten frames: $(cat horizon/steps.csv)"
 
 # The same command keeps what is there; another seed is added to it.
 before=$(stat -c %Y%s agents/darcy/agents-8/seed-0/model.safetensors)
