@@ -1,6 +1,7 @@
 // The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` may say.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/config.h"
@@ -13,14 +14,17 @@
 
 namespace lano {
 
+struct MemoryDataset;  // data/dataset.h
+
 enum class Scaling { channel, none, field };  // of a field by the normaliser; field: of the difference from its mean
 
 enum class StartScaling { keep, refit };
 
 struct TrainConfig {
-  std::string data;      // dataset file
-  double memory_gb = 4;  // training splits larger than this are read ahead from the file
-  std::string from;      // a model file whose weights training begins with; empty: drawn from the seed
+  std::string data;                             // dataset file
+  std::shared_ptr<const MemoryDataset> arrays;  // in its place: `data` is then but a name; no key of a recipe
+  double memory_gb = 4;                         // training splits larger than this are read ahead from the file
+  std::string from;  // a model file whose weights training begins with; empty: drawn from the seed
   StartScaling from_normaliser = StartScaling::keep;
   std::string model = "lano";
   LanoConfig lano;          // its sizes are those of every model
