@@ -42,7 +42,13 @@ class Teller final : public Listener {
  private:
   void tell(const char* kind, const std::string& text) {
     const py::gil_scoped_acquire lock;
-    if (!function_.is_none()) function_(kind, text, done_, total_);
+    if (function_.is_none()) return;
+    try {
+      function_(kind, text, done_, total_);
+    } catch (py::error_already_set& error) {
+      // Ctrl-C that reached the function first: the training has heard of it and ends in good order.
+      if (!interrupted() || !error.matches(PyExc_KeyboardInterrupt)) throw;
+    }
   }
 
   const py::object& function_;

@@ -91,7 +91,15 @@ def _train(set_: Dataset, wish: dict, run: Any, start: Any, progress: Progress) 
         found = json.loads(module.train(None, data, start=begin, folder=folder, resume=False,
                                         scratch=folder.rstrip(os.sep) + ".timing", shown=True, baselines=True,
                                         progress=progress, **wish))
-        return _operator(found, folder, progress)
+        return _with_report(_operator(found, folder, progress), found, folder, progress)
+
+
+def _with_report(op: Operator, found: dict, folder: str, progress: Progress) -> Operator:
+    """What `lano train` does last: the page of the run."""
+    from ._run import report
+    if found["finished"]:
+        progress.say(f"report: {report(folder)}")
+    return op
 
 
 def _start_file(start: Any, scratch: str) -> str:
@@ -138,4 +146,4 @@ def resume(run: Union[str, os.PathLike], *, quiet: bool = False) -> Operator:
     progress = Progress(quiet)
     module = solvers(f"resuming '{folder}'")
     found = json.loads(module.train(None, "", [], [], "", 0.0, folder, folder + ".timing", True, True, True, progress))
-    return _operator(found, folder, progress)
+    return _with_report(_operator(found, folder, progress), found, folder, progress)
