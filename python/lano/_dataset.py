@@ -257,7 +257,7 @@ class Dataset:
             raise error("understanding the arrays", "as many coordinates per point as axes of a grid",
                         f"{dims} coordinates on {len(points)} axes")
         times_of = _times(times, frames) if known.frames else []
-        if known.frames and (frames < 2 or any(b <= a for a, b in zip(times_of, times_of[1:]))):
+        if known.frames and (frames < 2 or not all(b > a for a, b in zip(times_of, times_of[1:]))):
             raise error("understanding the arrays", "at least two frames at rising times", str(times_of[:5]))
         self._describe(name, kind, list(points), dims, times_of, box if coordinates is None else None)
 

@@ -252,6 +252,9 @@ class Operator:
 
     def _samples_of(self, a: Any, x: Any, s: Any) -> Optional[int]:
         """The number of samples, or None where the arrays are those of one."""
+        for what, values in (("input", a), ("coordinates", x), ("state", s)):
+            if values is not None and values.size == 0:
+                raise error("predicting", "at least one sample and point", f"{what} {list(values.shape)}")
         if a is not None and self.input:
             points = self._points_shape(a)
             if len(self.input) > 1 and a.shape[-1:] != (len(self.input),):
