@@ -51,8 +51,12 @@ def run_program(doing: str, arguments: List[str], say: Optional[Callable[[str], 
     from ._core import Error
     path = program(doing)
     environment = dict(os.environ, LC_ALL=os.environ.get("LC_ALL", "C.UTF-8"))
-    with subprocess.Popen([path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env=environment, errors="replace") as child:
+    try:
+        child = subprocess.Popen([path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=environment, errors="replace")
+    except OSError as reason:
+        raise error(doing, f"the program '{path}' to start", str(reason), _ADVICE) from None
+    with child:
         try:
             out, err = child.communicate()
         except BaseException:

@@ -61,6 +61,8 @@ struct Operator::Parts : LanoParts {
   // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
   // is written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
+  Slopes physical_slopes(const Points& points, std::span<const float> feature_slopes,
+                         std::span<const float> output_slopes) const;
 };
 
 // One sample on its way through the network: its points in the model's order, and the geometry the blocks see.
