@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Your own point cloud
-# Measurements and unstructured meshes are clouds of points, a different number in every sample. Here: the speed of a flow around a cylinder
-# whose size and place change from sample to sample, known at scattered points outside it. The geometry alone decides, so the cloud is the
-# input.
+# Measurements and unstructured meshes are clouds of points, a different number in every sample. Here: the speed
+# of a flow around a cylinder whose size and place change from sample to sample, known at scattered points outside
+# it. The geometry alone decides, so the cloud is the input.
 # %%
 import numpy as np
 import lano
@@ -47,8 +47,8 @@ mixed = rng.permutation(len(xy[200]))
 print([answer.shape for answer in answers], np.array_equal(op.predict(coordinates=xy[200][mixed]), answers[0][mixed]))
 # %% [markdown]
 # ## From your files
-# `lano.Dataset.from_files` reads `.npy`, `.npz`, `.mat`, `.h5` and `.pt` by the importer of `lano import`; arrays you have in Python make a
-# dataset directly, which can be kept in a file that every LANO program reads.
+# `lano.Dataset.from_files` reads `.npy`, `.npz`, `.mat`, `.h5` and `.pt` by the importer of `lano import`; arrays
+# you have in Python make a dataset directly, which can be kept in a file that every LANO program reads.
 # %%
 import os
 import tempfile

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Darcy in five minutes
-# Flow through a random medium: `-div(a grad u) = 1` on the unit square, `u = 0` on its boundary. We want the operator that maps the
-# coefficient `a` to the pressure `u`, learned from examples, without solving the equation again.
+# Flow through a random medium: `-div(a grad u) = 1` on the unit square, `u = 0` on its boundary. We want the
+# operator that maps the coefficient `a` to the pressure `u`, learned from examples, without solving the equation
+# again.
 # %%
 import numpy as np
 import lano
@@ -9,7 +10,8 @@ import lano
 lano.__version__
 # %% [markdown]
 # ## Data
-# The benchmark's own solver makes them, on every core. Your own arrays would do as well: one sample per row, `[samples, n1, n2]`.
+# The benchmark's own solver makes them, on every core. Your own arrays would do as well: one sample per row,
+# `[samples, n1, n2]`.
 # %%
 data = lano.generate("darcy", train=300, test=30, resolution=96, stride=2)
 a, u = data.input[..., 0], data.output[..., 0]
@@ -18,8 +20,9 @@ a, u = a[:-30], u[:-30]
 a.shape, u.shape
 # %% [markdown]
 # ## Training
-# One line. It says what it understood, chooses a size for the time it is given, keeps a tenth of the samples apart for validation, and
-# says what simple baselines reach on the same samples. Ctrl-C (or the stop button) ends it early and keeps the best so far.
+# One line. It says what it understood, chooses a size for the time it is given, keeps a tenth of the samples
+# apart for validation, and says what simple baselines reach on the same samples. Ctrl-C (or the stop button) ends
+# it early and keeps the best so far.
 # %%
 op = lano.fit(a, u, coordinates=data.coordinates, minutes=2)
 # %%
@@ -44,7 +47,8 @@ print(f"{1e3 * (perf_counter() - begun) / len(a_test):.1f} ms per sample, {found
 fine = np.kron(a_test[0], np.ones((2, 2)))
 op.predict(fine).shape
 # %% [markdown]
-# One file holds the weights, the normaliser, the field names and the recipe. Python, C, C++, Fortran and the program `lano` read it.
+# One file holds the weights, the normaliser, the field names and the recipe. Python, C, C++, Fortran and the
+# program `lano` read it.
 # %%
 import os
 import tempfile

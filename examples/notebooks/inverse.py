@@ -1,7 +1,8 @@
 # %% [markdown]
 # # An inverse problem with vjp
-# Given the pressure of a flow in the ground, what is the ground like? We train an operator from coefficient to pressure and then go the
-# other way: gradient descent on the coefficient, with derivatives through the operator (`op.vjp`). The verified solver has the last word.
+# Given the pressure of a flow in the ground, what is the ground like? We train an operator from coefficient to
+# pressure and then go the other way: gradient descent on the coefficient, with derivatives through the operator
+# (`op.vjp`). The verified solver has the last word.
 # %%
 import numpy as np
 import lano
@@ -15,8 +16,8 @@ data
 op = lano.fit(data, minutes=2)
 # %% [markdown]
 # ## Its derivative
-# `op.vjp(a, g)` gives the slopes of `sum(g * u)` with respect to the input and the coordinates, through the fused backward pass of
-# training. Against a difference of two predictions:
+# `op.vjp(a, g)` gives the slopes of `sum(g * u)` with respect to the input and the coordinates, through the fused
+# backward pass of training. Against a difference of two predictions:
 # %%
 a = data.test.input[0, ..., 0]
 g, direction = np.random.default_rng(0).normal(size=(2, *a.shape))
@@ -25,8 +26,8 @@ difference = ((op.predict(a + step * direction) - op.predict(a - step * directio
 print(f"{(op.vjp(a, g).input * direction).sum():.5f} by vjp, {difference:.5f} by differences")
 # %% [markdown]
 # ## The inverse problem
-# A pressure that was measured with an error of one percent, from a coefficient nobody knows. We look for `log a` as a sum of a few
-# waves, by Adam: `du/da` comes from the operator, the rest of the chain is a matrix.
+# A pressure that was measured with an error of one percent, from a coefficient nobody knows. We look for `log a`
+# as a sum of a few waves, by Adam: `du/da` comes from the operator, the rest of the chain is a matrix.
 # %%
 waves = np.stack([np.cos(np.pi * i * x) * np.cos(np.pi * j * y) for i in range(5) for j in range(5) if i + j < 6])
 truth, observed = a, data.test.output[0, ..., 0]
@@ -58,7 +59,12 @@ axes[2].set_title("loss");
 # The solver, not the operator, on the coefficient that was found: does it give the pressure that was measured?
 # %%
 solved = lano.solve("darcy", guess)
-print(f"pressure of the found coefficient, by the solver: {np.linalg.norm(solved - observed) / np.linalg.norm(observed):.3f} "
-      f"from the measured one, {np.linalg.norm(op.predict(guess) - observed) / np.linalg.norm(observed):.3f} by the operator")
-print(f"log a: {np.linalg.norm(np.log(guess) - np.log(truth)) / np.linalg.norm(np.log(truth)):.2f} from the truth; "
-      f"of no measurement at all: 1.00")
+
+
+def distance(one, other):
+    return np.linalg.norm(one - other) / np.linalg.norm(other)
+
+
+print(f"pressure of the found coefficient: {distance(solved, observed):.3f} from the measured one by the solver, "
+      f"{distance(op.predict(guess), observed):.3f} by the operator")
+print(f"log a: {distance(np.log(guess), np.log(truth)):.2f} from the truth; of no measurement at all: 1.00")

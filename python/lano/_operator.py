@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from . import _core
-from ._dataset import Dataset, floats, is_list, numbers
+from ._arrays import floats, is_list, numbers
+from ._dataset import Dataset
 from ._errors import error
 from ._evaluation import Evaluation
 from ._history import History
@@ -148,7 +149,8 @@ class Operator:
     # ---- predictions
 
     def predict(self, input: Optional[Fields] = None, coordinates: Optional[Fields] = None, *,
-                time: Optional[float] = None, times: Optional[ArrayLike] = None, state: Optional[ArrayLike] = None) -> Any:
+                time: Optional[float] = None, times: Optional[ArrayLike] = None,
+                state: Optional[ArrayLike] = None) -> Any:
         """The answers to one or many inputs.
 
         input         [points...] or [points..., channels] of one sample; with samples in front of many; a list of
@@ -219,7 +221,7 @@ class Operator:
 
     def roll_out(self, state: ArrayLike, steps: int, input: Optional[ArrayLike] = None,
                  coordinates: Optional[ArrayLike] = None) -> np.ndarray:
-        """Models that step in time: all states [steps, points..., channels] that follow from this one, of one sample."""
+        """Models that step in time: all states [steps, points..., channels] that follow from one state of one sample."""
         s, a, x = floats(state, "state"), _maybe(input, "input"), _maybe(coordinates, "coordinates")
         if x is None and a is not None:
             x = self._grid_for(self._points_shape(a))

@@ -31,7 +31,8 @@ def _chosen(errors: np.ndarray) -> List[Tuple[str, int]]:
     return rows
 
 
-def _draw(ax: Any, x: np.ndarray, field: np.ndarray, kind: str, shape: Tuple[int, ...], limits: Any, colours: str) -> Any:
+def _draw(ax: Any, x: np.ndarray, field: np.ndarray, kind: str, shape: Tuple[int, ...], limits: Any,
+          colours: str) -> Any:
     """One field on its points; returns what a colour bar is made of, None for lines."""
     low, high = limits
     if kind != "points" and len(shape) == 1:

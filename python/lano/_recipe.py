@@ -27,7 +27,8 @@ def _full_name(key: str, known: List[str]) -> str:
     if len(ends) == 1:
         return ends[0]
     if len(ends) > 1:
-        raise error(_DOING, f"one of {', '.join(ends)}", f"'{key}'", f"write {ends[0].replace('.', '__')}= for the first")
+        raise error(_DOING, f"one of {', '.join(ends)}", f"'{key}'",
+                    f"write {ends[0].replace('.', '__')}= for the first")
     near = difflib.get_close_matches(name, known + [full.split(".", 1)[1] for full in known], 1)
     raise error(_DOING, "a key of a recipe", f"'{key}'",
                 f"did you mean '{near[0]}'?" if near else "lano.recipe_keys() lists them")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 import numpy as np
 
 from . import _core
-from ._dataset import Dataset, numbers, options
+from ._arrays import numbers
+from ._dataset import Dataset, options
 from ._errors import error
 from ._evaluation import Evaluation
 from ._history import History
@@ -98,8 +99,8 @@ def solve(problem: str, input: ArrayLike, *, source: Union[float, ArrayLike] = 1
 
     solve("darcy", a)       -div(a grad u) = source at the cell centres ((i+1/2)/n, (j+1/2)/n) of the unit square, u = 0
                             on its boundary; a [n, n] -> u [n, n]
-    solve("burgers", v)     viscous flow, periodic on the unit square, from velocities v [n, n, 2] at (i/n, j/n); `frames`
-                            fields after each `interval`, `steps` of the solver each -> [frames, n, n, 2]
+    solve("burgers", v)     viscous flow, periodic on the unit square, from velocities v [n, n, 2] at (i/n, j/n);
+                            `frames` fields after each `interval`, `steps` of the solver each -> [frames, n, n, 2]
     """
     field = numbers(input, "input").astype(np.float64)
     if problem == "darcy":

@@ -175,7 +175,9 @@ class Oracle:
         b, n, c = x.shape
         heads, m = about["heads"], self.pool.shape[0]
         q, k, v = np.split(x @ self.w[name + "qkv.weight"].T, 3, -1)
-        agents = np.broadcast_to(self.w[name + "latent"], (b, m, c)) if about["agent_tokens"] == "latent" else self.pool @ q
+        agents = self.pool @ q
+        if about["agent_tokens"] == "latent":
+            agents = np.broadcast_to(self.w[name + "latent"], (b, m, c))
         rows, columns = 0.0, 0.0
         if about["bias"] == "outer":
             rows = np.outer(self.w[name + "bias1"], self.up @ self.w[name + "bias2"])
@@ -197,7 +199,8 @@ class Oracle:
     def time(self, t):
         width = self.about["width"]
         half = max(1, width // 2)
-        angle = (t - self.about["time_origin"]) / self.about["time_step"] * np.exp(-math.log(1e4) * np.arange(half) / half)
+        steps = (t - self.about["time_origin"]) / self.about["time_step"]
+        angle = steps * np.exp(-math.log(1e4) * np.arange(half) / half)
         wave = np.concatenate([np.sin(angle), np.cos(angle)])[:width]
         wave = np.concatenate([wave, np.zeros(width - len(wave))])
         hidden = self.linear("time1", wave)

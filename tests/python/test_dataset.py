@@ -74,8 +74,8 @@ def test_the_same_points_as_the_importer_s(tmp_path, data, program):
     a, u = data
     np.save(tmp_path / "a.npy", a)
     np.save(tmp_path / "u.npy", u)
-    subprocess.run([program, "import", "--input", tmp_path / "a.npy", "--output", tmp_path / "u.npy", "--box", "-1", "2",
-                    "0", "3", "--out", tmp_path / "set.h5"], check=True, capture_output=True)
+    subprocess.run([program, "import", "--input", tmp_path / "a.npy", "--output", tmp_path / "u.npy",
+                    "--box", "-1", "2", "0", "3", "--out", tmp_path / "set.h5"], check=True, capture_output=True)
     theirs, ours = lano.Dataset.load(tmp_path / "set.h5"), lano.Dataset(a, u, box=[-1, 2, 0, 3])
     assert np.array_equal(theirs._coordinates, ours._coordinates)
     assert theirs._description["box"] == ours._description["box"] and theirs.geometry == ours.geometry

@@ -166,8 +166,8 @@ def test_a_recipe_in_every_form(tmp_path, data):
     recipe = {"model": {"layers": 2, "width": 8, "heads": 2, "agents": 4}, "train": {"batch": 4, "epochs": 2}}
     wanted = bytes_of(lano.fit(*data, quiet=True, **SMALL), tmp_path)
     assert bytes_of(lano.fit(*data, quiet=True, recipe=recipe), tmp_path) == wanted
-    assert bytes_of(lano.fit(*data, quiet=True, recipe={"model.layers": 2, "train.batch": 4}, width=8, heads=2, agents=4,
-                             epochs=2), tmp_path) == wanted
+    mixed = {"model.layers": 2, "train.batch": 4}
+    assert bytes_of(lano.fit(*data, quiet=True, recipe=mixed, width=8, heads=2, agents=4, epochs=2), tmp_path) == wanted
     toml = tmp_path / "recipe.toml"
     toml.write_text("[model]\nlayers = 1\nwidth = 8\nheads = 2\nagents = 4\n[train]\nepochs = 3\nbatch = 4\n")
     op = lano.fit(*data, quiet=True, recipe=toml, epochs=1)

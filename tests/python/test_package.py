@@ -37,7 +37,8 @@ def test_every_name_is_typed():
                      lano.Operator.predict, lano.Operator.vjp, lano.Operator.evaluate, lano.Dataset.__init__):
         signature = inspect.signature(function)
         for parameter in signature.parameters.values():
-            assert parameter.name == "self" or parameter.annotation is not inspect.Parameter.empty, (function, parameter)
+            typed = parameter.annotation is not inspect.Parameter.empty
+            assert parameter.name == "self" or typed, (function, parameter)
     assert typing.get_type_hints(lano.set_threads) == {"count": int, "return": type(None)}
 
 

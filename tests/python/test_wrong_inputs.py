@@ -117,7 +117,7 @@ PREDICT = [
     (lambda op: op.use_agents(0), lano.Error, "agents|at least"),
     (lambda op: op.use_agents(10**9), lano.Error, "agents|expected"),
     (lambda op: op.save("/nowhere/at/all.safetensors"), lano.Error, "/nowhere"),
-    (lambda op: op.plot(np.zeros((3, 10, 9)), np.ones((3, 10, 9)), channel=4), lano.Error, "an output channel|matplotlib"),
+    (lambda op: op.plot(A[:3, :, :], A[:3], channel=4), lano.Error, "an output channel|matplotlib|another kind"),
     (lambda op: lano.load("/nowhere"), lano.Error, "nothing at that path"),
     (lambda op: lano.load(__file__), lano.Error, "safetensors"),
     (lambda op: lano.load(7), TypeError, "PathLike"),
