@@ -30,10 +30,14 @@ class CMakeModule(build_ext):
         subprocess.run(["cmake", "--build", tree, "--target", "lano_python", "--parallel"], check=True)
         made = tree / "python" / "lano" / target.name
         self.copy_file(made, target)
+        self.copy_file(SOURCE / "LICENSE", target.parent / "LICENSE")
         # Highway (Apache 2.0) comes along: the module looks for it beside itself, and nowhere else is it needed.
         for name in needed_libraries(made):
             if name.startswith("libhwy"):
                 self.copy_file(self.highway(made, name), target.parent / name)
+                licence = Path("/usr/share/doc/libhwy1/copyright")
+                if licence.exists():
+                    self.copy_file(licence, target.parent / f"{name}.copyright")
 
     @staticmethod
     def highway(module, name):

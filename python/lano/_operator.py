@@ -221,7 +221,7 @@ class Operator:
 
     def roll_out(self, state: ArrayLike, steps: int, input: Optional[ArrayLike] = None,
                  coordinates: Optional[ArrayLike] = None) -> np.ndarray:
-        """Models that step in time: all states [steps, points..., channels] that follow from one state of one sample."""
+        """Models that step in time: all states [steps, points..., channels] that follow from one state."""
         s, a, x = floats(state, "state"), _maybe(input, "input"), _maybe(coordinates, "coordinates")
         if x is None and a is not None:
             x = self._grid_for(self._points_shape(a))

@@ -1,5 +1,6 @@
 """Fixtures of the package's tests. LANO_MODELS names the program onnx_models, LANO_PROGRAM the program lano; the
-package is that on PYTHONPATH. Data are made here, by a few lines of NumPy: smooth fields and what a filter makes of them."""
+package is that on PYTHONPATH. Data are made here, by a few lines of NumPy: smooth fields and what a filter makes of
+them."""
 import os
 import subprocess
 import sys

@@ -265,6 +265,12 @@ def test_ctrl_c_before_the_first_epoch(data, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         lano.fit(*data, **dict(SMALL, epochs=100000))
     assert calls
+    monkeypatch.undo()
+    found = []  # the wish was for that training: the next one, in any thread, knows nothing of it
+    thread = threading.Thread(target=lambda: found.append(lano.fit(*data, quiet=True, **SMALL)))
+    thread.start()
+    thread.join()
+    assert found[0].training["finished"]
 
 
 def test_training_in_a_thread(data, tmp_path):
