@@ -4,6 +4,7 @@
 #include "console.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/resident_memory.h"
 #include "experiment/ablation.h"
 #include "model_spec/architecture.h"
 #include "run_options.h"

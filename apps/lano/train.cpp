@@ -9,6 +9,7 @@
 #include "core/duration.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/resident_memory.h"
 #include "experiment/chosen_recipe.h"
 #include "experiment/seeds.h"
 #include "run/run_folder.h"

@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/resident_memory.h"
 #include "experiment/chosen_recipe.h"
 #include "model_spec/model_catalogue.h"
 #include "run/run_folder.h"
@@ -93,6 +94,7 @@ std::string train_run(const HeldDataset* dataset, const std::string& data, const
   std::string found;
   {
     const py::gil_scoped_release free;
+    const FreedMemoryKept kept;
     std::optional<InterruptGuard> guard;
     if (main_thread) guard.emplace(Process::interpreter);
     RecipeWish wish{files, overrides, data, dataset != nullptr ? dataset->arrays : nullptr, from, minutes};
