@@ -37,7 +37,7 @@ class CMakeModule(build_ext):
                 self.copy_file(self.highway(made, name), target.parent / name)
                 licence = Path("/usr/share/doc/libhwy1/copyright")
                 if licence.exists():
-                    self.copy_file(licence, target.parent / f"{name}.copyright")
+                    self.copy_file(licence, target.parent / "libhwy.copyright")
 
     @staticmethod
     def highway(module, name):

@@ -278,3 +278,25 @@ def _description(name: str, geometry: str, shape: List[int], coordinates: np.nda
         "fields": {"coordinates": [{"name": _AXES[i], "unit": "1"} for i in range(dims)]},
         "box": [float(end) for end in ends.reshape(-1)], "time": times,
         "generator": json.dumps({"program": "lano.Dataset"}, separators=(",", ":"))}
+
+
+def _line_like(line: np.ndarray, n: int, low: float, high: float) -> np.ndarray:
+    """n points placed in [low, high] as those of `line` are: at both ends, at cell centres, at left ends of cells."""
+    step = (line[-1] - line[0]) / max(1, len(line) - 1)
+    close = 1e-4 * max(high - low, 1e-30)
+    cell = (high - low) / n
+    if abs(line[0] - low) < close and abs(line[-1] + step - high) < close:
+        return low + cell * np.arange(n)
+    if abs(line[0] - step / 2 - low) < close and abs(line[-1] + step / 2 - high) < close:
+        return low + cell * (np.arange(n) + 0.5)
+    return np.linspace(line[0], line[-1], n)
+
+
+def grid_like(trained: np.ndarray, points: Tuple[int, ...], box: List[float]) -> np.ndarray:
+    """A grid of other extents in the place of a uniform one [n1, ..., dims] in a box."""
+    axes = trained.ndim - 1
+    rows = []
+    for axis, n in enumerate(points):
+        line = trained[tuple(slice(None) if k == axis else 0 for k in range(axes))][:, axis].astype(np.float64)
+        rows.append(_line_like(line, n, box[2 * axis], box[2 * axis + 1]))
+    return np.ascontiguousarray(np.stack(np.meshgrid(*rows, indexing="ij"), -1), dtype=np.float32)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from . import _core
-from ._arrays import floats, is_list, numbers
+from ._arrays import axes_of, floats, grid_like, is_list, numbers
 from ._dataset import Dataset
 from ._errors import error
 from ._evaluation import Evaluation
@@ -164,6 +164,7 @@ class Operator:
         Returns an array as the input, with an axis of channels where the input has one or there are several outputs; a
         list for a list.
         """
+        coordinates = self._from_rows(coordinates, input)
         if is_list(input) or is_list(coordinates):
             return self._predict_list(input, coordinates, time, times, state)
         a, x, s = _maybe(input, "input"), _maybe(coordinates, "coordinates"), _maybe(state, "state")
@@ -222,7 +223,8 @@ class Operator:
     def roll_out(self, state: ArrayLike, steps: int, input: Optional[ArrayLike] = None,
                  coordinates: Optional[ArrayLike] = None) -> np.ndarray:
         """Models that step in time: all states [steps, points..., channels] that follow from one state."""
-        s, a, x = floats(state, "state"), _maybe(input, "input"), _maybe(coordinates, "coordinates")
+        x = _maybe(self._from_rows(coordinates, input), "coordinates")
+        s, a = floats(state, "state"), _maybe(input, "input")
         if x is None and a is not None:
             x = self._grid_for(self._points_shape(a))
         return self._core.roll_out(s, int(steps), x, a)
@@ -230,8 +232,8 @@ class Operator:
     def prepare(self, input: Optional[ArrayLike] = None, coordinates: Optional[ArrayLike] = None, *,
                 time: Optional[float] = None, state: Optional[ArrayLike] = None) -> Prepared:
         """Computes the agents of these points once; new points are then decoded against them."""
-        return Prepared(self._core.prepare(_maybe(coordinates, "coordinates"), _maybe(input, "input"),
-                                           time=time, state=_maybe(state, "state")))
+        return Prepared(self._core.prepare(_maybe(self._from_rows(coordinates, input), "coordinates"),
+                                           _maybe(input, "input"), time=time, state=_maybe(state, "state")))
 
     # ---- shapes
 
@@ -274,6 +276,15 @@ class Operator:
             return s.shape[0]
         return None
 
+    def _from_rows(self, coordinates: Any, input: Any) -> Any:
+        """Coordinates of a grid as one row of numbers per axis, (x, y), become those of its points."""
+        if coordinates is None or self.geometry == "points" or is_list(input):
+            return coordinates
+        rows = axes_of(coordinates)
+        if rows is None or len(rows) != self._axes:
+            return coordinates
+        return np.stack(np.meshgrid(*rows, indexing="ij"), -1)
+
     def _coordinates_of(self, x: Any, i: int) -> Any:
         return x if x is None or x.ndim <= self._axes + 1 else x[i]
 
@@ -285,13 +296,7 @@ class Operator:
         if self.geometry != "grid":
             raise error("predicting", f"a mesh {list(mesh)} as in training", str(list(points)),
                         "give coordinates= of the other mesh")
-        trained = self.coordinates.reshape(*mesh, -1).astype(np.float64)
-        box = np.asarray(self._description["box"]).reshape(-1, 2)
-        rows = []
-        for axis, (n, known) in enumerate(zip(points, mesh)):
-            line = trained[tuple(slice(None) if k == axis else 0 for k in range(len(mesh)))][:, axis]
-            rows.append(_line_like(line, n, *box[axis]))
-        return np.ascontiguousarray(np.stack(np.meshgrid(*rows, indexing="ij"), -1), dtype=np.float32)
+        return grid_like(self.coordinates.reshape(*mesh, -1), points, self._description["box"])
 
     # ---- errors
 
@@ -343,6 +348,7 @@ class Operator:
         and, of models that step in time, d(loss)/d(state), in physical units. What is discrete or follows from the
         points is held fixed: their order, the pooling, the spacing, the neighbours of a cloud's stencil.
         """
+        coordinates = self._from_rows(coordinates, input)
         a, x, s = _maybe(input, "input"), _maybe(coordinates, "coordinates"), _maybe(state, "state")
         g = floats(slopes, "slopes")
         samples = self._samples_of(a, x, s)
@@ -371,18 +377,6 @@ class Operator:
         if isinstance(input, Dataset) and (set_._splits == 2).any():
             set_ = set_.test
         return plot_samples(self, set_, channel)
-
-
-def _line_like(line: np.ndarray, n: int, low: float, high: float) -> np.ndarray:
-    """n points placed in [low, high] as those of `line` are: at both ends, at cell centres, at left ends of cells."""
-    step = (line[-1] - line[0]) / max(1, len(line) - 1)
-    close = 1e-4 * max(high - low, 1e-30)
-    cell = (high - low) / n
-    if abs(line[0] - low) < close and abs(line[-1] + step - high) < close:
-        return low + cell * np.arange(n)
-    if abs(line[0] - step / 2 - low) < close and abs(line[-1] + step / 2 - high) < close:
-        return low + cell * (np.arange(n) + 0.5)
-    return np.linspace(line[0], line[-1], n)
 
 
 def load(path: Union[str, os.PathLike]) -> Operator:

@@ -22,7 +22,7 @@ same() {
        { gsub(/,/, ""); count = split($0, b); text = line[FNR]; gsub(/,/, "", text); if (split(text, a) != count) exit 1
          for (i = 1; i <= count; ++i) {
            if (a[i] == b[i]) continue
-           d = a[i] - b[i]; size = a[i] < 0 ? -a[i] : a[i]
+           d = a[i] - b[i]; size = a[i] + 0; size = size < 0 ? -size : size
            if (size == 0 || (d < 0 ? -d : d) > 3e-6 * size) exit 1
          } }
        END { if (FNR != lines) exit 1 }' <(printf '%s\n' "$1") <(printf '%s\n' "$2")

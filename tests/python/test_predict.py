@@ -31,6 +31,8 @@ def test_other_resolutions_lie_in_the_same_place(op):
     assert found.shape == (2, 19, 17)
     assert np.array_equal(found, op.predict(fine[..., 0], grid(19, 17)))
     assert np.array_equal(found[1], op.predict(fine[1, ..., 0]))
+    rows = (np.linspace(0, 1, 19), np.linspace(0, 1, 17))  # one row of numbers per axis
+    assert np.array_equal(found, op.predict(fine[..., 0], rows))
 
 
 @pytest.mark.parametrize("points, wanted", [
