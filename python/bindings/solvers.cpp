@@ -7,6 +7,7 @@
 
 #include "bindings.h"
 #include "core/error.h"
+#include "core/version.h"
 #include "pde/burgers_solver.h"
 #include "pde/darcy_solver.h"
 
@@ -147,6 +148,7 @@ Doubles solve_burgers(const Doubles& velocity, double viscosity, double interval
 }  // namespace
 
 PYBIND11_MODULE(_solvers, module) {
+  module.attr("__version__") = kVersion;
   borrow_errors(py::module_::import("lano._core").attr("Error"));
   bind_dataset(module);
   module.def("read_dataset", &read_dataset);
