@@ -3,9 +3,9 @@ and the program `lano` itself. `lano` uses this package by itself; there is noth
 from pathlib import Path
 from typing import Optional
 
-from lano._core import __version__ as _core_version
+from ._solvers import __version__
 
-__version__ = _core_version
+__all__ = ["__version__", "program"]
 
 
 def program() -> Optional[str]:
