@@ -7,7 +7,7 @@ install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_
 foreach(folder ${LANO_ROOMS})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
     FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_*.h" EXCLUDE PATTERN "mat5_file.h" EXCLUDE PATTERN "sample_import.h"
-      EXCLUDE PATTERN "fftw.h" EXCLUDE PATTERN "umfpack_library.h" EXCLUDE)
+      EXCLUDE PATTERN "fftw.h" EXCLUDE PATTERN "umfpack_library.h" EXCLUDE PATTERN "operator_parts.h" EXCLUDE)
 endforeach()
 install(TARGETS lano_shared EXPORT lanoTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/runtime/lano.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,7 +1,8 @@
-"""The wheel of the module lano: CMake builds it, with the libraries of this project inside; setuptools packs it.
-What is made on the way stays in build/wheel."""
+"""The wheel of the package lano: CMake builds the module lano._core, with the libraries of this project and Highway
+inside; setuptools packs it. What is made on the way stays in build/wheel."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,11 @@ SOURCE = HERE.parent
 MADE = SOURCE / "build" / "wheel"
 
 
+def needed_libraries(module):
+    text = subprocess.run(["objdump", "-p", module], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"NEEDED\s+(\S+)", text)
+
+
 class CMakeModule(build_ext):
     def build_extension(self, ext):
         tree, target = MADE / "cmake", Path(self.get_ext_fullpath(ext.name)).resolve()
@@ -22,12 +28,31 @@ class CMakeModule(build_ext):
         options += os.environ.get("LANO_CMAKE_OPTIONS", "").split()
         subprocess.run(["cmake", "-S", SOURCE, "-B", tree, *options], check=True)
         subprocess.run(["cmake", "--build", tree, "--target", "lano_python", "--parallel"], check=True)
-        self.copy_file(tree / "python" / target.name, target)
+        made = tree / "python" / "lano" / target.name
+        self.copy_file(made, target)
+        self.copy_file(SOURCE / "LICENSE", target.parent / "LICENSE")
+        # Highway (Apache 2.0) comes along: the module looks for it beside itself, and nowhere else is it needed.
+        for name in needed_libraries(made):
+            if name.startswith("libhwy"):
+                self.copy_file(self.highway(made, name), target.parent / name)
+                licence = Path("/usr/share/doc/libhwy1/copyright")
+                if licence.exists():
+                    self.copy_file(licence, target.parent / "libhwy.copyright")
+
+    @staticmethod
+    def highway(module, name):
+        listed = subprocess.run(["ldd", module], check=True, capture_output=True, text=True).stdout
+        found = re.search(rf"{re.escape(name)} => (\S+)", listed)
+        if found is None:
+            raise RuntimeError(f"packing the wheel: expected {name} on this machine, found none; install libhwy-dev")
+        return found.group(1)
 
 
-MADE.mkdir(parents=True, exist_ok=True)
-version = re.search(r"project\(lano VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
-setup(version=version, packages=[], py_modules=[], ext_modules=[Extension("lano", [])],
-      cmdclass={"build_ext": CMakeModule},
-      options={"build": {"build_base": str(MADE)}, "egg_info": {"egg_base": str(MADE)},
-               "bdist_wheel": {"bdist_dir": str(MADE / "packed")}})
+if __name__ == "__main__":
+    MADE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(MADE / "packed", ignore_errors=True)
+    version = re.search(r"project\(lano VERSION ([0-9.]+)", (SOURCE / "CMakeLists.txt").read_text()).group(1)
+    setup(version=version, packages=["lano"], package_data={"lano": ["py.typed"]},
+          ext_modules=[Extension("lano._core", [])], cmdclass={"build_ext": CMakeModule},
+          options={"build": {"build_base": str(MADE)}, "egg_info": {"egg_base": str(MADE)},
+                   "bdist_wheel": {"bdist_dir": str(MADE / "packed")}})

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "core/child_process.h"
+#include "core/resident_memory.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "edge.h"
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
   using namespace lano::cli;
   prepare_process();
   mend_openblas_core(argv);
-  keep_freed_memory();
+  lano::keep_freed_memory();
   for (const lano::BlasLibrary& library : lano::foreign_pools()) {
     fmt::print(stderr,
                "lano: warning: {} has its own {} thread pool beside OpenMP, which can be many times slower; install "

@@ -1,10 +1,8 @@
 #include "run_options.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <cstdlib>
-#include <limits>
 
 #include "console.h"
 #include "core/interrupt.h"
@@ -44,12 +42,6 @@ void choose_agents(Predictor& predictor, std::int64_t agents) {
   const std::int64_t used = predictor.use_agents(agents);
   fmt::print(stderr, "using {} agents{}\n", used,
              used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
-}
-
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  ::mallopt(M_TOP_PAD, 1 << 26);
 }
 
 void leave_if_interrupted() {

@@ -27,8 +27,4 @@ void choose_agents(Predictor& predictor, std::int64_t agents);
 // Ends the program with 130 where Ctrl-C stopped the work (core/interrupt.h); what was to be said has been said.
 void leave_if_interrupted();
 
-// Vectors of a few megabytes come and go at every step of a training. By default the C library returns such memory to
-// the system and takes it anew, page by page. Keep it instead.
-void keep_freed_memory();
-
 }  // namespace lano::cli

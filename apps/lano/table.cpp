@@ -8,6 +8,7 @@
 #include "core/child_process.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/resident_memory.h"
 #include "experiment/pair_run.h"
 #include "experiment/table_page.h"
 #include "run_options.h"

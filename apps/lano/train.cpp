@@ -9,13 +9,11 @@
 #include "core/duration.h"
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "experiment/own_recipe.h"
-#include "experiment/pair_run.h"
+#include "core/resident_memory.h"
+#include "experiment/chosen_recipe.h"
 #include "experiment/seeds.h"
-#include "model_spec/architecture.h"
 #include "run/run_folder.h"
 #include "run_options.h"
-#include "train/start_model.h"
 #include "train/trainable.h"
 #include "train/trainer.h"
 
@@ -74,38 +72,14 @@ std::filesystem::path timing_folder(const TrainArguments& o) {
   return folder.string() + ".timing";
 }
 
-// No recipe was named: one is chosen for the dataset. A recipe and minutes: its epochs are made to fit. `because`: what
-// the user is told of it.
-TrainConfig chosen_recipe(const TrainArguments& o, const TrainConfig& said, std::vector<std::string>& because) {
-  if (o.resume) {
-    if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
-    return said;
-  }
-  if (o.config.empty() && is_lano(said.model)) {
-    const OwnRecipe own =
-        own_recipe(said.data, o.overrides, o.minutes > 0 ? o.minutes : kOwnMinutes, timing_folder(o), said.from);
-    because.insert(because.end(), own.because.begin(), own.because.end());
-    return own.config;
-  }
-  if (!said.from.empty()) because.push_back("model   " + start_text(said));
-  if (o.minutes <= 0) return said;
-  const Pace pace = measure_pace(said, timing_folder(o), std::clamp(o.minutes, 0.3, 3.0));
-  const TrainConfig fitted = fit_to_budget(said, pace, 60 * o.minutes);
-  because.push_back(fmt::format("{} epochs at {:.1f} ms per step fit into {}", fitted.epochs, 1e3 * pace.step_seconds,
-                                duration_text(60 * o.minutes)));
-  return fitted;
-}
-
-// --from: the model is the file's, and what the recipe says of it is left aside.
-void begin_with(const TrainArguments& o, TrainConfig& config) {
-  if (o.resume) fail_usage("resuming a run", "no --from: it goes on with its own weights", fmt::format("'{}'", o.from));
-  for (const std::string& assignment : o.overrides) {
-    if (assignment.starts_with("model."))
-      fail_usage(fmt::format("starting from '{}'", o.from), "no --set of the model: its switches are the file's",
-                 fmt::format("'{}'", assignment), "train a new model without --from");
-  }
-  config = with_start(config, read_model_file(o.from));
-  config.from = o.from;
+RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_recipe) {
+  RecipeWish wish{o.config, o.overrides, o.data, {}, o.from, o.minutes};
+  if (!o.resume) return wish;
+  if (!o.from.empty())
+    fail_usage("resuming a run", "no --from: it goes on with its own weights", fmt::format("'{}'", o.from));
+  if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
+  if (o.config.empty()) wish.files = {own_recipe.string()};
+  return wish;
 }
 
 void run_train(const TrainArguments& o, const Program& program) {
@@ -121,9 +95,8 @@ void run_train(const TrainArguments& o, const Program& program) {
              ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
              : "name the --out of 'lano train', or give the command that began it again");
   }
-  TrainConfig config =
-      read_recipe(o.resume && o.config.empty() ? std::vector{own_recipe.string()} : o.config, o.data, o.overrides);
-  if (!o.from.empty()) begin_with(o, config);
+  const RecipeWish wish = wish_of(o, own_recipe);
+  TrainConfig config = said_recipe(wish);
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
   program.need_torch(needs_torch(config));
@@ -138,7 +111,11 @@ void run_train(const TrainArguments& o, const Program& program) {
   }
   TrainOptions options;
   options.preface = unread_keys(config, o.overrides);
-  config = chosen_recipe(o, config, options.preface);
+  if (!o.resume) {
+    const OwnRecipe chosen = chosen_recipe(wish, config, timing_folder(o));
+    config = chosen.config;
+    options.preface.insert(options.preface.end(), chosen.because.begin(), chosen.because.end());
+  }
   if (group) {
     for (const std::string& line : options.preface) console().say(line);
     return train_seeds(o, config);

@@ -6,6 +6,7 @@
 #include "console.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/resident_memory.h"
 #include "model_spec/model_catalogue.h"
 #include "run_options.h"
 #include "train/trainable.h"

@@ -33,6 +33,11 @@ module lano
       import
       type(c_ptr), value :: op
     end function
+    integer(c_int) function lano_mesh(op, extents) bind(c)
+      import
+      type(c_ptr), value :: op
+      integer(c_int64_t), intent(out) :: extents(3)
+    end function
     integer(c_int) function lano_roll_out(op, points, coordinates, input, steps, output, call) bind(c)
       import
       type(c_ptr), value :: op, coordinates

@@ -7,5 +7,5 @@ import lano
 
 op = lano.load(sys.argv[1])
 points = len(op.coordinates)
-output = op.predict(op.coordinates, np.full((points, len(op.input)), 5.0, dtype=np.float32))
+output = op.predict(np.full((points, len(op.input)), 5.0, dtype=np.float32), op.coordinates)
 print(f"{points} points, mean {output.mean(dtype=np.float64):.6e}")

@@ -4,12 +4,19 @@
 
 namespace lano {
 
+// Whose process it is: the work's own, or an interpreter's, which has a handler of SIGINT that is told of every one,
+// and which goes on whatever comes.
+enum class Process { own, interpreter };
+
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(Process process = Process::own);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  Process process_;
 };
 
 bool interrupted();  // since the guard was made

@@ -1,10 +1,12 @@
 #include "core/resident_memory.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "core/error.h"
@@ -38,6 +40,20 @@ void check_address_space(std::string_view doing, std::int64_t bytes) {
   if (wanted <= limit.rlim_cur) return;
   fail(doing, fmt::format("an address space of at least {} MB", (wanted >> 20) + 1),
        fmt::format("a limit of {} MB", static_cast<std::uint64_t>(limit.rlim_cur) >> 20), "raise it with 'ulimit -v'");
+}
+
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_TOP_PAD, 1 << 26);
+}
+
+FreedMemoryKept::~FreedMemoryKept() {
+  // Where the C library's own adaptive thresholds end: it does not adapt any more once they were set.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 25);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 26);
+  ::mallopt(M_TOP_PAD, 1 << 17);
+  ::malloc_trim(0);
 }
 
 }  // namespace lano

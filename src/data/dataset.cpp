@@ -1,192 +1,46 @@
-// Layout: /coords [1 or S,N,dx], /input [S,N,da], /output [S,N,du] or [S,T,N,du], /kept [S,N,dk], /split [S], /time
-// [T]; cells as dataset_cells.cpp has them; clouds of different sizes: /offsets [S+1] and the arrays [P,dx], [P,da],
-// [P,du] over all P points. Attributes hold the SetDescription as text (docs/formats.md). Arrays of samples are chunked
-// by sample, so random access reads one.
+// Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the order asked for
+// and looked through for numbers that are none.
 #include "data/dataset.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/error.h"
 #include "core/fnv.h"
-#include "core/strict_json.h"
-#include "data/hdf5_file.h"
 
 namespace lano {
 namespace {
-
-using nlohmann::json;
 
 // HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the
 // process.
 std::mutex one_at_a_time;
 
-Shape output_shape(const SetDescription& d, std::int64_t samples) {
-  if (d.time.empty()) return {samples, d.points(), d.output_channels()};
-  return {samples, static_cast<std::int64_t>(d.time.size()), d.points(), d.output_channels()};
-}
-
-std::int64_t median(std::vector<std::int64_t> counts) {
-  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2), counts.end());
-  return counts[counts.size() / 2];
-}
-
-Shape by_sample(Shape shape) {
-  shape[0] = 1;
-  return shape;
-}
-
-void check_finite(std::span<const float> values, const std::filesystem::path& path, const char* array,
-                  std::int64_t sample) {
+void check_finite(std::span<const float> values, const std::string& doing, const char* array, std::int64_t sample) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
-      fail(fmt::format("reading '{}'", path.string()), fmt::format("finite numbers in /{}", array),
+      fail(doing, fmt::format("finite numbers in /{}", array),
            fmt::format("{} in sample {} at value {}", values[i], sample, i),
            "remove or mend that sample and import the set again");
     }
   }
 }
 
-void check_size(std::span<const float> values, std::int64_t expected, const char* what) {
-  if (static_cast<std::int64_t>(values.size()) != expected) {
-    fail("writing a sample", fmt::format("{} values of {}", expected, what), std::to_string(values.size()));
-  }
-}
-
 }  // namespace
-
-DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
-                             std::span<const float> shared_coordinates)
-    : pending_(path),
-      description_(std::move(description)),
-      written_(splits.size()),
-      shared_(!shared_coordinates.empty()),
-      file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
-  const SetDescription& d = description_;
-  const auto samples = static_cast<std::int64_t>(splits.size());
-  const Shape coords_shape{shared_ ? 1 : samples, d.points(), d.dims()};
-  file_->make_floats("coords", coords_shape, by_sample(coords_shape));
-  if (shared_) {
-    check_size(shared_coordinates, d.points() * d.dims(), "coordinates");
-    file_->write_rows("coords", 0, 1, shared_coordinates);
-  }
-  const Shape input_shape{samples, d.points(), d.input_channels()};
-  file_->make_floats("input", input_shape, by_sample(input_shape));
-  file_->make_floats("output", output_shape(d, samples), by_sample(output_shape(d, samples)));
-  const Shape kept_shape{samples, d.points(), d.kept_channels()};
-  if (!d.kept.empty()) file_->make_floats("kept", kept_shape, by_sample(kept_shape));
-  write_attributes(splits);
-}
-
-DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
-                             const std::vector<std::int64_t>& counts)
-    : pending_(path),
-      description_(std::move(description)),
-      written_(splits.size()),
-      shared_(false),
-      offsets_{0},
-      file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
-  SetDescription& d = description_;
-  if (d.geometry != Geometry::points || !d.time.empty() || !d.kept.empty() || counts.size() != splits.size() ||
-      counts.empty()) {
-    fail("writing clouds of different sizes", "steady point clouds and one count a sample",
-         fmt::format("{} counts for {} samples of a {}", counts.size(), splits.size(), geometry_name(d.geometry)));
-  }
-  for (const std::int64_t count : counts) {
-    if (count < 1) fail("writing clouds of different sizes", "at least one point a sample", std::to_string(count));
-    offsets_.push_back(offsets_.back() + count);
-  }
-  d.shape = {median(counts)};
-  const std::int64_t total = offsets_.back(), chunk = std::min<std::int64_t>(total, 4096);
-  file_->make_floats("coords", {total, d.dims()}, {chunk, d.dims()});
-  file_->make_floats("input", {total, d.input_channels()}, {chunk, std::max<std::int64_t>(1, d.input_channels())});
-  file_->make_floats("output", {total, d.output_channels()}, {chunk, d.output_channels()});
-  file_->write_integers("offsets", offsets_);
-  write_attributes(splits);
-}
-
-void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
-  const SetDescription& d = description_;
-  std::vector<std::uint8_t> codes;
-  for (const Split split : splits) codes.push_back(static_cast<std::uint8_t>(split));
-  file_->write_bytes("split", codes);
-  if (!d.time.empty()) file_->write_doubles("time", d.time);
-  file_->set_attribute("format", "lano-dataset");
-  file_->set_attribute("format_version", std::to_string(kDatasetVersion));
-  file_->set_attribute("name", d.name);
-  file_->set_attribute("geometry", std::string(geometry_name(d.geometry)));
-  file_->set_attribute("shape", json(d.shape).dump());
-  file_->set_attribute("box", json(d.box).dump());
-  file_->set_attribute("fields", fields_to_json(d).dump());
-  file_->set_attribute("generator", d.generator.empty() ? "{}" : d.generator);
-  if (!d.span.empty()) file_->set_attribute("span", json(d.span).dump());
-  if (d.given_frames != 1) file_->set_attribute("given_frames", json(d.given_frames).dump());
-  if (!d.periodic.empty()) file_->set_attribute("periodic", json(d.periodic).dump());
-  if (!d.initial_time.empty()) file_->set_attribute("initial_time", json(d.initial_time).dump());
-}
-
-DatasetWriter::~DatasetWriter() = default;
-
-void DatasetWriter::write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
-                          std::span<const float> output, std::span<const float> kept) {
-  const SetDescription& d = description_;
-  const auto at = static_cast<std::size_t>(sample);
-  const bool ragged = !offsets_.empty();
-  const std::int64_t points = ragged ? offsets_.at(at + 1) - offsets_.at(at) : d.points();
-  check_size(coordinates, shared_ ? 0 : points * d.dims(), "coordinates");
-  check_size(input, points * d.input_channels(), "input");
-  check_size(kept, points * d.kept_channels(), "kept fields");
-  check_size(output, ragged ? points * d.output_channels() : element_count(output_shape(d, 1)), "output");
-  const std::int64_t first = ragged ? offsets_[at] : sample, rows = ragged ? points : 1;
-  const std::lock_guard lock(mutex_);
-  if (!shared_) file_->write_rows("coords", first, rows, coordinates);
-  file_->write_rows("input", first, rows, input);
-  file_->write_rows("output", first, rows, output);
-  if (!d.kept.empty()) file_->write_rows("kept", first, rows, kept);
-  written_.at(at) = true;
-}
-
-void DatasetWriter::commit() {
-  for (std::size_t i = 0; i < written_.size(); ++i) {
-    if (!written_[i])
-      fail("finishing a dataset", fmt::format("all {} samples", written_.size()),
-           fmt::format("sample {} not written", i));
-  }
-  file_->close();
-  pending_.publish();
-}
-
-bool is_dataset_file(const std::filesystem::path& path) {
-  if (!Hdf5File::is_hdf5(path)) return false;
-  const std::lock_guard lock(one_at_a_time);
-  try {
-    return Hdf5File::open(path).attribute("format") == "lano-dataset";
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-DatasetReader::DatasetReader(const std::filesystem::path& path, InitialFrames initial) : path_(path) {
-  const std::lock_guard lock(one_at_a_time);
-  identity_ = identity_of(path);
-  file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
-  read_description();
-  check_arrays();
-  check_cells();
-  check_unchanged();
-  if (initial == InitialFrames::output) show_initial_as_output();
-}
 
 std::mutex& DatasetReader::reading_mutex() { return one_at_a_time; }
 
+std::string DatasetReader::doing() const {
+  return path_.empty() ? "reading the arrays" : fmt::format("reading '{}'", path_.string());
+}
+
 void DatasetReader::check_unchanged() const {
+  if (path_.empty()) return;  // arrays in memory are their owner's
   const FileIdentity now = identity_of(path_);
   if (now == identity_) return;
-  fail(fmt::format("reading '{}'", path_.string()), "the file as it was when it was opened",
+  fail(doing(), "the file as it was when it was opened",
        now == FileIdentity{} ? "none any more" : "one that was changed or replaced since",
        "leave a dataset alone while it is in use, and start again");
 }
@@ -194,49 +48,10 @@ void DatasetReader::check_unchanged() const {
 DatasetReader::~DatasetReader() = default;
 DatasetReader::DatasetReader(DatasetReader&&) noexcept = default;
 
-void DatasetReader::read_description() {
-  const std::string doing = fmt::format("reading '{}'", path_.string());
-  const auto format = file_->attribute("format");
-  if (!format || *format != "lano-dataset") {
-    fail(doing, "a LANO dataset (attribute format = lano-dataset)", "an HDF5 file of another kind",
-         "bring it in with 'lano import'");
-  }
-  const auto required = [&](const char* name) {
-    const auto text = file_->attribute(name);
-    if (!text) fail(doing, fmt::format("the attribute '{}'", name), "none", "make the file again");
-    return *text;
-  };
-  if (required("format_version") != std::to_string(kDatasetVersion)) {
-    fail(doing, fmt::format("format version {}", kDatasetVersion), required("format_version"), "use a newer lano");
-  }
-  try {
-    description_.name = plain_text(required("name"), 400);
-    description_.geometry = parse_geometry(required("geometry"), doing);
-    description_.shape = whole_numbers(parse_json(required("shape"), doing, "shape"), doing, "shape");
-    description_.box = parse_json(required("box"), doing, "box").get<std::vector<double>>();
-    fields_from_json(parse_json(required("fields"), doing, "fields"), description_);
-    description_.generator = required("generator");
-    if (const auto span = file_->attribute("span"))
-      description_.span = parse_json(*span, doing, "span").get<std::vector<double>>();
-    if (const auto given = file_->attribute("given_frames"))
-      description_.given_frames = whole_number(parse_json(*given, doing, "given_frames"), doing, "given_frames");
-    if (const auto periodic = file_->attribute("periodic"))
-      description_.periodic = parse_json(*periodic, doing, "periodic").get<std::vector<bool>>();
-    if (const auto initial = file_->attribute("initial_time"))
-      description_.initial_time = parse_json(*initial, doing, "initial_time").get<std::vector<double>>();
-  } catch (const json::exception& error) {
-    fail(doing, "well-formed attributes shape, box, periodic and fields", json_reason(error), "make the file again");
-  }
-  if (file_->has("time")) description_.time = file_->read_doubles("time");
-}
-
-void DatasetReader::check_arrays() {
-  const std::string doing = fmt::format("reading '{}'", path_.string());
+// What a description must say to be used, whatever comes with it.
+void DatasetReader::check_description() const {
+  const std::string doing = this->doing();
   const SetDescription& d = description_;
-  const auto expect = [&](const char* name, const Shape& found, const Shape& expected) {
-    if (found != expected)
-      fail(doing, fmt::format("/{} of shape {}", name, shape_text(expected)), shape_text(found), "make the file again");
-  };
   std::int64_t points = 1;
   for (const std::int64_t extent : d.shape) {
     if (extent < 1 || extent > (std::int64_t{1} << 40) / points)
@@ -268,40 +83,6 @@ void DatasetReader::check_arrays() {
     fail(doing, "initial_time with one finite time per frame among the input fields",
          fmt::format("{} times for {} input fields", d.initial_time.size(), d.input_channels()), "make the file again");
   }
-  has_output_ = file_->has("output");
-  if (file_->has("offsets")) {
-    offsets_ = file_->read_integers("offsets");
-    if (d.geometry != Geometry::points || offsets_.size() < 2 || offsets_.front() != 0) {
-      fail(doing, "/offsets of point clouds, starting at 0", "something else", "make the file again");
-    }
-    for (std::size_t i = 1; i < offsets_.size(); ++i) {
-      if (offsets_[i] <= offsets_[i - 1])
-        fail(doing, "rising /offsets", std::to_string(offsets_[i]), "make the file again");
-      counts_.push_back(offsets_[i] - offsets_[i - 1]);
-    }
-    size_ = static_cast<std::int64_t>(counts_.size());
-    const std::int64_t total = offsets_.back();
-    expect("coords", file_->shape("coords"), {total, d.dims()});
-    expect("input", file_->shape("input"), {total, d.input_channels()});
-    if (has_output_) expect("output", file_->shape("output"), {total, d.output_channels()});
-  } else {
-    const Shape input = file_->shape("input");
-    size_ = input.empty() ? 0 : input[0];
-    expect("input", input, {size_, d.points(), d.input_channels()});
-    const Shape coords = file_->shape("coords");
-    shared_ = !coords.empty() && coords[0] == 1 && size_ != 1;
-    expect("coords", coords, {shared_ ? 1 : size_, d.points(), d.dims()});
-    if (has_output_) expect("output", file_->shape("output"), output_shape(d, size_));
-    if (!d.kept.empty()) expect("kept", file_->shape("kept"), {size_, d.points(), d.kept_channels()});
-  }
-  const auto codes = file_->read_integers("split");  // wider than they are stored: a code of 256 is none of ours
-  if (static_cast<std::int64_t>(codes.size()) != size_) {
-    fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
-  }
-  for (const std::int64_t code : codes) {
-    if (code < 0 || code > 2) fail(doing, "0, 1 or 2 in /split", std::to_string(code));
-    splits_.push_back(static_cast<Split>(code));
-  }
 }
 
 std::vector<std::int64_t> DatasetReader::indices(Split split) const {
@@ -326,13 +107,15 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
     check_unchanged();
     return samples;
   } catch (const std::bad_alloc&) {
-    fail(fmt::format("reading '{}'", path_.string()), "samples that fit in memory",
-         fmt::format("{} of {} points", ids.size(), description_.points()), "ask for fewer samples");
+    fail(doing(), "samples that fit in memory", fmt::format("{} of {} points", ids.size(), description_.points()),
+         "ask for fewer samples");
   }
 }
 
 Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
-  const std::lock_guard lock(one_at_a_time);
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
+  if (!path_.empty()) lock.lock();
+  const std::string reading = doing();
   const SetDescription& d = description_;
   const std::int64_t frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size()) - moved_frames_,
                      inputs = d.input_channels() + moved_frames_ * d.output_channels();  // as the file has them
@@ -346,7 +129,7 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
   samples.ids.assign(ids.begin(), ids.end());
   for (const std::int64_t id : ids) {
     if (id < 0 || id >= size_) {
-      fail(fmt::format("reading '{}'", path_.string()), fmt::format("a sample below {}", size_), std::to_string(id));
+      fail(reading, fmt::format("a sample below {}", size_), std::to_string(id));
     }
     if (ragged) samples.counts.push_back(counts_[static_cast<std::size_t>(id)]);
   }
@@ -358,8 +141,8 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
     const std::size_t before = to.size();
     to.resize(before + static_cast<std::size_t>(rows * width));
     const std::span<float> values = std::span(to).subspan(before);
-    file_->read_rows(name, first, rows, values);
-    check_finite(values, path_, name, sample);
+    source_->read_rows(name, first, rows, values);
+    check_finite(values, reading, name, sample);
   };
   const std::int64_t points = ragged ? 1 : d.points();
   samples.coordinates.reserve(static_cast<std::size_t>(points * d.dims() * (shared_ ? 1 : samples.count)));
@@ -380,10 +163,28 @@ std::vector<float> DatasetReader::read_kept(std::int64_t id) const {
   const std::lock_guard lock(one_at_a_time);
   std::vector<float> values(static_cast<std::size_t>(description_.points() * description_.kept_channels()));
   if (!values.empty()) {
-    file_->read_rows("kept", id, 1, values);
-    check_finite(values, path_, "kept", id);
+    source_->read_rows("kept", id, 1, values);
+    check_finite(values, doing(), "kept", id);
   }
   return values;
+}
+
+std::vector<std::int64_t> DatasetReader::read_cells(std::int64_t id) const {
+  if (!cell_kind_) return {};
+  const std::string doing = this->doing();
+  if (id < 0 || id >= size_) fail(doing, fmt::format("a sample below {}", size_), std::to_string(id));
+  const auto at = static_cast<std::size_t>(id);
+  const bool shared = cell_offsets_.empty();
+  const std::int64_t first = shared ? 0 : cell_offsets_[at];
+  const std::int64_t rows = (shared ? cell_count_ : cell_offsets_[at + 1]) - first;
+  const std::int64_t points = counts_.empty() ? description_.points() : counts_[at];
+  const std::lock_guard lock(reading_mutex());
+  const std::vector<std::int64_t> corners = source_->read_index_rows("cells", first, rows);
+  const auto bad = std::find_if(corners.begin(), corners.end(), [&](std::int64_t p) { return p < 0 || p >= points; });
+  if (bad != corners.end())
+    fail(doing, fmt::format("corners below {} in /cells", points), fmt::format("{} in sample {}", *bad, id),
+         "make the file again");
+  return corners;
 }
 
 std::uint64_t DatasetReader::hash() const {

@@ -30,6 +30,26 @@ std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double val
 
 class Hdf5File;
 
+// A dataset whose arrays are in memory, laid out as those of a file. Whoever made them keeps them alive by `owner`, and
+// as they are.
+struct MemoryDataset {
+  SetDescription description;
+  std::vector<Split> splits;                          // one per sample
+  std::vector<std::int64_t> counts;                   // points of each sample where clouds differ in size, else empty
+  bool shared_coordinates = false;                    // one set of coordinates for all samples
+  std::span<const float> coordinates, input, output;  // /coords, /input, /output; no output: it is not known
+  std::shared_ptr<const void> owner;
+};
+
+// Where the numbers of a dataset lie: rows of the first axis of its arrays, by their names in a file.
+class DatasetSource {
+ public:
+  virtual ~DatasetSource() = default;
+  virtual void read_rows(const char* array, std::int64_t first, std::int64_t count, std::span<float> values) const = 0;
+  virtual std::vector<std::int64_t> read_index_rows(const char* array, std::int64_t first,
+                                                    std::int64_t count) const = 0;
+};
+
 class DatasetWriter {
  public:
   // shared_coordinates: one set of coordinates for all samples, given here as [N, dx]; else one with each sample.
@@ -98,10 +118,11 @@ enum class InitialFrames { input, output };
 class DatasetReader {
  public:
   explicit DatasetReader(const std::filesystem::path& path, InitialFrames initial = InitialFrames::input);
+  explicit DatasetReader(std::shared_ptr<const MemoryDataset> arrays, InitialFrames initial = InitialFrames::input);
   ~DatasetReader();
   DatasetReader(DatasetReader&&) noexcept;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return path_; }  // empty: arrays in memory
   const SetDescription& description() const { return description_; }
   std::int64_t size() const { return size_; }
   std::int64_t initial_frames() const { return moved_frames_; }  // that are shown as the first of the output
@@ -125,25 +146,29 @@ class DatasetReader {
   std::vector<std::int64_t> read_cells(std::int64_t id) const;  // [cells, corners], points of the sample; empty: none
   // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
   std::uint64_t hash() const;
+  // Held while HDF5 is called: it may be built without thread safety.
+  static std::mutex& reading_mutex();
 
  private:
-  void read_description();
+  std::string doing() const;  // opens messages
+  void read_description(const Hdf5File& file);
+  void check_description() const;
+  void check_arrays(const Hdf5File& file);
+  void check_cells(const Hdf5File& file);
   Samples read_samples(std::span<const std::int64_t> ids) const;
-  void check_arrays();
-  void check_cells();
   void show_initial_as_output();
   void move_initial_frames(Samples& samples) const;
-  static std::mutex& reading_mutex();
 
   std::filesystem::path path_;
   FileIdentity identity_;  // when it was opened
-  std::unique_ptr<Hdf5File> file_;
+  std::unique_ptr<DatasetSource> source_;
   SetDescription description_;
   std::int64_t size_ = 0;
   bool shared_ = false, has_output_ = false;
   std::int64_t moved_frames_ = 0;  // of the last input channels, shown as the first of the output
   std::vector<std::int64_t> counts_, offsets_;
   std::optional<CellKind> cell_kind_;
+  std::int64_t cell_count_ = 0;  // of all samples together
   std::vector<std::int64_t> cell_offsets_;
   std::vector<Split> splits_;
 };

@@ -43,22 +43,23 @@ void DatasetWriter::write_cells(std::int64_t sample, std::span<const std::int64_
   file_->write_index_rows("cells", cell_offsets_[at], rows, corners);
 }
 
-void DatasetReader::check_cells() {
-  if (!file_->has("cells")) return;
-  const std::string doing = fmt::format("reading '{}'", path_.string());
-  const std::string kind = file_->attribute("cell_kind").value_or("");
+void DatasetReader::check_cells(const Hdf5File& file) {
+  if (!file.has("cells")) return;
+  const std::string doing = this->doing();
+  const std::string kind = file.attribute("cell_kind").value_or("");
   cell_kind_ = parse_cell_kind(kind);
-  const Shape shape = file_->shape("cells");
+  const Shape shape = file.shape("cells");
   if (!cell_kind_ || shape.size() != 2 || shape[0] < 1 || shape[1] != cell_corners(*cell_kind_)) {
     fail(doing, "/cells [cells, corners] and the attribute 'cell_kind' (triangle, quadrilateral, tetrahedron, ...)",
          fmt::format("/cells {} and '{}'", shape_text(shape), kind), "see docs/formats.md, or make the file again");
   }
-  if (!file_->has("cell_offsets")) {
+  cell_count_ = shape[0];
+  if (!file.has("cell_offsets")) {
     if (!counts_.empty())
       fail(doing, "/cell_offsets beside /cells, where clouds differ in size", "none", "make the file again");
     return;
   }
-  cell_offsets_ = file_->read_integers("cell_offsets");
+  cell_offsets_ = file.read_integers("cell_offsets");
   const bool rising =
       std::adjacent_find(cell_offsets_.begin(), cell_offsets_.end(), std::greater_equal<>()) == cell_offsets_.end();
   if (std::ssize(cell_offsets_) != size_ + 1 || !rising || cell_offsets_.front() != 0 ||
@@ -66,24 +67,6 @@ void DatasetReader::check_cells() {
     fail(doing, fmt::format("{} rising /cell_offsets from 0 to {}", size_ + 1, shape[0]),
          fmt::format("{} of them", cell_offsets_.size()), "make the file again");
   }
-}
-
-std::vector<std::int64_t> DatasetReader::read_cells(std::int64_t id) const {
-  if (!cell_kind_) return {};
-  const std::string doing = fmt::format("reading '{}'", path_.string());
-  if (id < 0 || id >= size_) fail(doing, fmt::format("a sample below {}", size_), std::to_string(id));
-  const auto at = static_cast<std::size_t>(id);
-  const bool shared = cell_offsets_.empty();
-  const std::int64_t first = shared ? 0 : cell_offsets_[at];
-  const std::int64_t rows = (shared ? file_->shape("cells")[0] : cell_offsets_[at + 1]) - first;
-  const std::int64_t points = counts_.empty() ? description_.points() : counts_[at];
-  const std::lock_guard lock(reading_mutex());
-  const std::vector<std::int64_t> corners = file_->read_index_rows("cells", first, rows);
-  const auto bad = std::find_if(corners.begin(), corners.end(), [&](std::int64_t p) { return p < 0 || p >= points; });
-  if (bad != corners.end())
-    fail(doing, fmt::format("corners below {} in /cells", points), fmt::format("{} in sample {}", *bad, id),
-         "make the file again");
-  return corners;
 }
 
 }  // namespace lano

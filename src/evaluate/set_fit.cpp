@@ -6,8 +6,18 @@
 
 namespace lano {
 
-DatasetReader open_dataset(const std::filesystem::path& path, Task task) {
-  return DatasetReader(path, task == Task::autoregressive ? InitialFrames::output : InitialFrames::input);
+namespace {
+
+InitialFrames shown_to(Task task) {
+  return task == Task::autoregressive ? InitialFrames::output : InitialFrames::input;
+}
+
+}  // namespace
+
+DatasetReader open_dataset(const std::filesystem::path& path, Task task) { return DatasetReader(path, shown_to(task)); }
+
+DatasetReader open_dataset(const std::shared_ptr<const MemoryDataset>& arrays, Task task) {
+  return DatasetReader(arrays, shown_to(task));
 }
 
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing) {

@@ -11,6 +11,7 @@ namespace lano {
 
 // Models that step in time see a dataset's initial frames as states, all others as input fields.
 DatasetReader open_dataset(const std::filesystem::path& path, Task task);
+DatasetReader open_dataset(const std::shared_ptr<const MemoryDataset>& arrays, Task task);
 
 // Fails with the differing shapes where it cannot: geometry, channels, and whether it has several times.
 void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing);

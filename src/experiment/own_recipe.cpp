@@ -18,6 +18,7 @@
 #include "train/recipe_check.h"
 #include "train/split_survey.h"
 #include "train/start_model.h"
+#include "train/training_set.h"
 
 namespace lano {
 namespace {
@@ -87,8 +88,14 @@ std::string geometry_text(const DataFacts& facts) {
 }  // namespace
 
 DataFacts data_facts(const std::string& file, std::optional<Task> task) {
+  TrainConfig data;
+  data.data = file;
+  return data_facts(data, task);
+}
+
+DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
   // Where first frames are given and nobody says otherwise, the history is stepped.
-  const DatasetReader reader = open_dataset(file, task.value_or(Task::autoregressive));
+  const DatasetReader reader = open_training_set(data, task.value_or(Task::autoregressive));
   DataFacts facts;
   facts.set = reader.description();
   facts.initial = reader.initial_frames() > 0;
@@ -175,15 +182,25 @@ double step_operations(const DataFacts& facts, const TrainConfig& config) {
 
 OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch, const std::string& from) {
-  check_data_file(file);
+  TrainConfig said;
+  said.data = file;
+  said.from = from;
+  return own_recipe(said, overrides, minutes, scratch);
+}
+
+OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& overrides, double minutes,
+                     const std::filesystem::path& scratch) {
+  const std::string& from = said.from;
+  check_data_file(said.data);
   const std::optional<ModelFile> start = from.empty() ? std::nullopt : std::optional(read_model_file(from));
   const std::optional<Task> task = start ? with_start({}, *start).lano.task : said_task(overrides);
-  const DataFacts facts = data_facts(file, task);
+  const DataFacts facts = data_facts(said, task);
   if (start) check_fits(start->set, facts.set, fmt::format("starting from '{}'", from));
   if (task) check_task_fits(*task, facts.set);
   const auto made = [&](const Size& size) {
     TrainConfig config = recipe_of_size(facts, size, task);
-    config.data = file;
+    config.data = said.data;
+    config.arrays = said.arrays;
     if (start) {
       config = with_start(config, *start);
       config.from = from;

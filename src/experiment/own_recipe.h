@@ -28,6 +28,8 @@ struct DataFacts {
   double difference = 1;
 };
 // task: what the user says of it, if anything.
+// Of the config's dataset, file or arrays.
+DataFacts data_facts(const TrainConfig& data, std::optional<Task> task = std::nullopt);
 DataFacts data_facts(const std::string& file, std::optional<Task> task = std::nullopt);
 
 // Sizes from small to large; a larger one is worth it where every sample can be seen often enough.
@@ -48,7 +50,9 @@ struct OwnRecipe {
 };
 
 // overrides: --set, laid over the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
-// from: a model file to begin with, whose model is taken as it is; empty: none.
+// said: its dataset, file or arrays, and train.from: a model file to begin with, whose model is taken as it is.
+OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& overrides, double minutes,
+                     const std::filesystem::path& scratch);
 OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch, const std::string& from = "");
 

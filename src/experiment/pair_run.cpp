@@ -16,12 +16,12 @@
 #include "data/dataset.h"
 #include "data/sample_feed.h"
 #include "evaluate/loaded_model.h"
-#include "evaluate/set_fit.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
 #include "train/recipe_check.h"
 #include "train/split_survey.h"
 #include "train/trainer.h"
+#include "train/training_set.h"
 
 namespace lano {
 namespace {
@@ -39,7 +39,7 @@ double mean(const std::vector<double>& values) {
 
 // The model file as a user has it, by the code that judges every model.
 void judge_on_validation(const TrainConfig& config, const fs::path& run) {
-  const DatasetReader reader = open_dataset(config.data, config.lano.task);
+  const DatasetReader reader = open_training_set(config);
   const LoadedModel model = load_model(model_file(run));
   write_validation(run, judge_in_pieces(*model.predictor, reader, reader.indices(Split::validation), kPieceBytes));
 }
@@ -79,7 +79,7 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   warm.schedule.kind =
       ScheduleKind::constant;  // a whole course of the rate in a few steps would throw the weights about
   warm.schedule.learning_rate *= 1e-3;
-  const DatasetReader reader = open_dataset(config.data, config.lano.task);
+  const DatasetReader reader = open_training_set(config);
   const std::int64_t starts = training_starts(config, reader.description()),
                      samples_a_step = config.batch * config.accumulate;
   const std::int64_t items = static_cast<std::int64_t>(training_ids(reader, config.train_on).size()) * starts;

@@ -10,13 +10,9 @@
 
 #include "core/error.h"
 #include "core/hilbert.h"
-#include "kernels/buffer.h"
-#include "kernels/geometry_cache.h"
-#include "kernels/network.h"
 #include "model_spec/architecture.h"
 #include "model_spec/lano_sizes.h"
-#include "runtime/lano_weights.h"
-#include "runtime/position_features.h"
+#include "runtime/operator_parts.h"
 #include "runtime/roll_out.h"
 #include "runtime/time_embedding.h"
 
@@ -41,44 +37,6 @@ void check_size(std::span<const float> values, std::int64_t points, std::int64_t
 
 }  // namespace
 
-struct Operator::Parts : LanoParts {
-  Parts() { ++living; }
-  ~Parts() {
-    if (--living == 0)
-      kernels::release_kept_buffers();  // with the last operator, what its predictions used goes back to the system
-  }
-  inline static std::atomic<int> living = 0;
-  ModelFile file;
-  std::unique_ptr<kernels::Network> network;
-  std::unique_ptr<kernels::GeometryCache> geometries;
-  std::atomic<std::shared_ptr<const std::vector<std::int64_t>>> used_patches;  // may be changed while others predict
-  PositionFeatures positions;
-
-  // What a call says, checked, and what follows from it for every point.
-  struct Points {
-    std::span<const float> coordinates, input, state;
-    std::int64_t count = 0;
-    std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
-    std::vector<float> time;          // the embedding
-    std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not asked for
-    std::vector<float> base;          // the mean output on this mesh, [N, du]; empty: none
-  };
-  Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
-                   double time) const;
-  Shape mesh_of(std::int64_t points, const Shape& said) const;
-  struct Arranged;
-  Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
-  bool stencil_in_space() const { return reads_neighbours(config, shape); }
-  std::vector<float> ordered_coordinates(const Points& points) const;
-  std::int64_t state_frames() const { return config.task == Task::autoregressive ? config.state_frames : 0; }
-  std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels() - displaced(); }
-  std::int64_t displaced() const { return file.normaliser.mean_mesh.channels(); }
-
-  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
-  // is written.
-  kernels::PointStream stream(const Points& points, std::span<float> output) const;
-};
-
 Operator::Operator(ModelFile file) : parts_(std::make_shared<Parts>()) {
   Parts& p = *parts_;
   p.file = std::move(file);
@@ -98,6 +56,7 @@ Operator& Operator::operator=(Operator&&) noexcept = default;
 
 Operator Operator::load(const std::filesystem::path& path) { return Operator(read_model_file(path)); }
 
+const ModelFile& Operator::file() const { return parts_->file; }
 const SetDescription& Operator::set() const { return parts_->file.set; }
 const std::vector<float>& Operator::coordinates() const { return parts_->file.coordinates; }
 Task Operator::task() const { return parts_->config.task; }
@@ -211,16 +170,6 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
   return stream;
 }
 
-// One sample on its way through the network: its points in the model's order, and the geometry the blocks see.
-struct Operator::Parts::Arranged {
-  Points points;
-  std::vector<double> spacing, origin;  // of uniform grids
-  std::shared_ptr<const kernels::Geometry> geometry;
-  std::shared_ptr<const kernels::Neighbours> neighbours;  // of clouds whose stencil reads the nearest points
-
-  kernels::Sample sample(std::int64_t first) const { return {first, geometry.get(), neighbours.get()}; }
-};
-
 // The points as the network sees them, in the model's order.
 std::vector<float> Operator::Parts::ordered_coordinates(const Points& points) const {
   const auto dims = static_cast<std::size_t>(file.set.dims());
@@ -234,7 +183,7 @@ std::vector<float> Operator::Parts::ordered_coordinates(const Points& points) co
 }
 
 Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input,
-                                                   const Call& call) const {
+                                                   const Call& call, kernels::GeometryCache& cache) const {
   if (coordinates.empty()) {
     if (file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
     coordinates = file.coordinates;
@@ -254,8 +203,8 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   }
   if (!shape.order_box.empty())
     a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
-  a.geometry = geometries->of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load(), reach);
-  if (stencil_in_space()) a.neighbours = geometries->neighbours(ordered_coordinates(a.points));
+  a.geometry = cache.of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load(), reach);
+  if (stencil_in_space()) a.neighbours = cache.neighbours(ordered_coordinates(a.points));
   return a;
 }
 
@@ -268,7 +217,7 @@ void Operator::predict(std::span<const Query> queries) const {
   arranged.reserve(queries.size());  // the streams point into it
   std::int64_t first = 0;
   for (const Query& query : queries) {
-    arranged.push_back(p.arrange(query.coordinates, query.input, query.call));
+    arranged.push_back(p.arrange(query.coordinates, query.input, query.call, *p.geometries));
     const Parts::Arranged& a = arranged.back();
     check_size(query.output, a.points.count, p.file.set.output_channels(), "output");
     streams.push_back(p.stream(a.points, query.output));
@@ -380,7 +329,7 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
   constexpr const char* kPreparing = "preparing an operator";
   if (const std::string why = why_not_prepare(); !why.empty())
     fail(kPreparing, "a model that decodes new points", why, "predict all points together");
-  const Parts::Arranged a = p.arrange(coordinates, input, call);
+  const Parts::Arranged a = p.arrange(coordinates, input, call, *p.geometries);
   auto made = std::make_shared<Prepared::Parts>();
   made->model = parts_;
   made->geometry = a.geometry;

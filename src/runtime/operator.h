@@ -44,6 +44,7 @@ class Operator {
   Operator(Operator&&) noexcept;
   Operator& operator=(Operator&&) noexcept;
 
+  const ModelFile& file() const;      // as it was loaded
   const SetDescription& set() const;  // the kind of data it was trained on: geometry, fields, training mesh
   const std::vector<float>& coordinates()
       const;  // [N, dx] of the training grid where all samples shared it, else empty
@@ -95,6 +96,16 @@ class Operator {
                 std::span<float> output, const Call& call) const;
   std::vector<float> roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                               const Call& call) const;
+
+  // How a number that depends on the answer depends on what was asked: with slopes dL/du [N, du], the dL/dx of the
+  // coordinates, the dL/da of the input and, of autoregressive models, the dL/ds of the state, all in physical units.
+  // What is discrete or follows from the points is held fixed: their order, pooling, spacing, and the neighbours of a
+  // cloud's stencil. One sample; through the backward pass of training, which keeps all activations.
+  struct Slopes {
+    std::vector<float> coordinates, input, state;  // [N, dx], [N, da], [K, N, du]
+  };
+  Slopes vjp(std::span<const float> coordinates, std::span<const float> input, std::span<const float> output_slopes,
+             const Call& call) const;
 
   // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the
   // points are kept too: L C floats a point. docs/runtime.md says which models can; others fail with the reason of

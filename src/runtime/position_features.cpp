@@ -28,4 +28,22 @@ void PositionFeatures::write(std::span<const float> coordinates, float* to) cons
   }
 }
 
+// d|x - n|/dx = (x - n)/|x - n|; at the node itself, where there is none, zero.
+void PositionFeatures::back(std::span<const float> coordinates, const float* slopes, std::span<double> to) const {
+  if (nodes_.empty()) {
+    std::copy_n(slopes, coordinates.size(), to.begin());
+    return;
+  }
+  const std::size_t dims = coordinates.size();
+  std::fill(to.begin(), to.end(), 0.0);
+  std::vector<float> distances(nodes_.size() / dims);
+  write(coordinates, distances.data());
+  for (std::size_t node = 0; node < distances.size(); ++node) {
+    if (distances[node] == 0) continue;
+    for (std::size_t a = 0; a < dims; ++a)
+      to[a] += static_cast<double>(slopes[node]) * static_cast<double>(coordinates[a] - nodes_[node * dims + a]) /
+               static_cast<double>(distances[node]);
+  }
+}
+
 }  // namespace lano

@@ -15,6 +15,8 @@ class PositionFeatures {
   std::int64_t width() const { return width_; }
   // coordinates [dx] of one point, normalised -> to [width]
   void write(std::span<const float> coordinates, float* to) const;
+  // The transposed derivative at that point: slopes of the features [width] -> those of the coordinates [dx].
+  void back(std::span<const float> coordinates, const float* slopes, std::span<double> to) const;
 
  private:
   std::int64_t width_ = 0;

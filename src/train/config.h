@@ -1,6 +1,7 @@
 // The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` may say.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/config.h"
@@ -13,6 +14,8 @@
 
 namespace lano {
 
+struct MemoryDataset;  // data/dataset.h
+
 enum class Scaling { channel, none, field };  // of a field by the normaliser; field: of the difference from its mean
 
 enum class StartScaling { keep, refit };
@@ -22,7 +25,8 @@ enum class TrainOn { train, train_and_validation };
 inline constexpr const char* kTrainAndValidation = "train+validation";
 
 struct TrainConfig {
-  std::string data;  // dataset file
+  std::string data;                             // dataset file
+  std::shared_ptr<const MemoryDataset> arrays;  // in its place: `data` is then but a name; no key of a recipe
   TrainOn train_on = TrainOn::train;
   double memory_gb = 4;  // training splits larger than this are read ahead from the file
   std::string from;      // a model file whose weights training begins with; empty: drawn from the seed

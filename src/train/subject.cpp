@@ -9,6 +9,7 @@
 #include "train/memory_need.h"
 #include "train/recipe_check.h"
 #include "train/start_model.h"
+#include "train/training_set.h"
 
 namespace lano {
 namespace {
@@ -35,7 +36,7 @@ nlohmann::json architecture_for(const TrainConfig& config, const SetDescription&
 }  // namespace
 
 Subject::Subject(const TrainConfig& config, bool test)
-    : Subject(std::make_shared<const DatasetReader>(open_dataset(config.data, config.lano.task)), config, test) {}
+    : Subject(std::make_shared<const DatasetReader>(open_training_set(config)), config, test) {}
 
 Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test)
     : start(config.from.empty() ? std::nullopt : std::optional(read_model_file(config.from))),

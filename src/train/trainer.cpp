@@ -368,7 +368,8 @@ void Trainer::judge(TrainResult& result) {
   const auto ids = options_.test ? subject_.reader.indices(Split::test) : std::vector<std::int64_t>{};
   if (!ids.empty()) {
     record.test = judge_in_pieces(*predictor, subject_.reader, ids, kPieceBytes);
-    write_shown(folder_.shown_samples(), shown_samples(*predictor, subject_.reader, ids_to_show(*record.test)));
+    if (options_.shown)
+      write_shown(folder_.shown_samples(), shown_samples(*predictor, subject_.reader, ids_to_show(*record.test)));
     if (options_.baselines) record.test_baselines = baselines_on(Split::test);
   }
   record.validation_baselines = result.validation_baselines = validation_baselines_;

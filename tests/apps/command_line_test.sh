@@ -433,7 +433,7 @@ else
   done
   [ "$(grep -cE '^darcy,(lano|transolver),[0-9.]+,' table2/table.csv)" = 2 ] ||
     complain "table.csv lacks a pair: $(cat table2/table.csv)"
-  [ "$(grep -o '<figure>' table2/index.html | wc -l)" = 5 ] || complain "the page shows no two operators side by side"
+  [ "$(grep -o '<figure>' table2/index.html | wc -l)" = 6 ] || complain "the page shows no two operators side by side"
   before=$(sha256sum table2/darcy/*/seed-0/model.safetensors)
   expect 0 'Transolver' "$lano" "${table[@]}"
   [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] ||

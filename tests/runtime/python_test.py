@@ -1,4 +1,4 @@
-"""The Python module: shapes, exceptions, the interpreter lock.
+"""An operator from Python: shapes, exceptions, the interpreter lock. Runs from an installed tree, without pytest.
 Usage: python_test.py MODEL STEPPING TIMED (the 9x9 Darcy model of version 1, an autoregressive one and a
 time-conditional one)"""
 import sys
@@ -22,26 +22,27 @@ op = lano.load(sys.argv[1])
 assert op.mesh == [9, 9] and op.coordinates.shape == (81, 2) and op.task == "steady"
 i, j = np.meshgrid(range(9), range(9), indexing="ij")
 a = np.where((i + 2 * j) % 3 == 0, 12.0, 3.0)  # float64: converted
-u = op.predict(input=a)
+u = op.predict(a[..., None])
 assert u.shape == (9, 9, 1) and u.dtype == np.float32
+assert np.array_equal(op.predict(a), u[..., 0])  # channels where the input has them
 # The values this model gave on the day it was made (tests/train/trainer_test.cpp).
 for (p, q), value in {(0, 0): 0.000888168055, (4, 4): 0.00768688181,
                       (8, 2): 0.00108496973, (3, 7): 0.00860316306}.items():
     assert abs(u[p, q, 0] - value) < 1e-7
 grid = op.coordinates.reshape(9, 9, 2)
-assert np.array_equal(op.predict(grid, a), u)
-assert np.array_equal(op.predict(op.coordinates, a.reshape(81, 1)).ravel(), u.ravel())
+assert np.array_equal(op.predict(a[..., None], grid), u)
+assert np.array_equal(op.predict(a.reshape(81, 1), op.coordinates).ravel(), u.ravel())
 for view in (np.asfortranarray(grid), np.repeat(grid, 2, 1)[:, ::2]):  # not contiguous in C's order
     assert not view.flags.c_contiguous
-    assert np.array_equal(op.predict(view, np.asfortranarray(a)), u)
-raises(lano.Error, "expected", lambda: op.predict(grid[:5], a))
-raises(lano.Error, "2 channels", lambda: op.predict(np.zeros((9, 9, 3)), a))
-raises(lano.Error, "at points of shape [9, 9]", lambda: op.predict(grid, np.zeros((3, 27))))
-raises(lano.Error, "no state", lambda: op.predict(grid, a, state=a))
+    assert np.array_equal(op.predict(np.asfortranarray(a), view), u[..., 0])
+raises(lano.Error, "expected", lambda: op.predict(a, grid[:5]))
+raises(lano.Error, "2 channels", lambda: op.predict(a, np.zeros((9, 9, 3))))
+raises(lano.Error, "at points of shape [9, 9]", lambda: op.predict(np.zeros((3, 27)), grid))
+raises(lano.Error, "no state", lambda: op.predict(a, grid, state=a))
 raises(lano.Error, "nothing at that path", lambda: lano.load("/nowhere"))
-raises(TypeError, "incompatible", lambda: op.predict(grid, "text"))
+raises(TypeError, "expected an array of numbers", lambda: op.predict("text", grid))
 assert issubclass(lano.Error, RuntimeError)
-prepared = op.prepare(grid, a)
+prepared = op.prepare(a, grid)
 assert np.allclose(prepared.decode(grid, a), u, rtol=0, atol=1e-7)
 zoom = prepared.decode(np.array([[0.5, 0.5], [0.51, 0.48]]), np.array([a[4, 4], a[4, 4]]))
 assert zoom.shape == (2, 1) and abs(zoom[0, 0] - u[4, 4, 0]) < 1e-7
@@ -49,7 +50,7 @@ raises(lano.Error, "within the prepared grid", lambda: prepared.decode(np.array(
 # The interpreter goes on while one thread computes.
 fine = np.stack(np.meshgrid(*[np.linspace(0, 1, 600)] * 2, indexing="ij"), -1)
 inputs = np.full((600, 600), 3.0)
-computing = threading.Thread(target=lambda: op.predict(fine, inputs))
+computing = threading.Thread(target=lambda: op.predict(inputs, fine))
 computing.start()
 steps = 0
 while computing.is_alive():
@@ -59,7 +60,7 @@ results = [None] * 4
 
 
 def work(k):
-    results[k] = op.predict(grid, a)
+    results[k] = op.predict(a[..., None], grid)
 
 
 threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]

@@ -1,0 +1,31 @@
+// The recipe of one training as its user asked for it, in the words of `lano train` and of lano.fit in Python: recipes
+// one over the other, single keys over them, a model to begin with, minutes. The same wish gives the same recipe, and
+// so the same model, from either side.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiment/own_recipe.h"
+
+namespace lano {
+
+struct RecipeWish {
+  std::vector<std::string> files{};               // TOML recipes, one over the other
+  std::vector<std::string> overrides{};           // "train.epochs=50"
+  std::string data{};                             // the dataset file, or the name of the arrays; empty: the recipes say
+  std::shared_ptr<const MemoryDataset> arrays{};  // in its place
+  std::string from{};                             // a model file to begin with
+  double minutes = 0;                             // 0: what the recipe says, or kOwnMinutes where there is none
+};
+
+// What is said, and nothing chosen.
+TrainConfig said_recipe(const RecipeWish& wish);
+
+// Where no recipe was named (and the model is a LANO) one is chosen for the dataset; where minutes were named beside
+// one, its epochs are made to fit. `said` is that of the wish. `scratch`: a folder for timed steps, removed again.
+OwnRecipe chosen_recipe(const RecipeWish& wish, const TrainConfig& said, const std::filesystem::path& scratch);
+
+}  // namespace lano
