@@ -210,7 +210,7 @@ void DatasetReader::read_description(const Hdf5File& file) {
     if (const auto initial = file.attribute("initial_time"))
       description_.initial_time = parse_json(*initial, doing, "initial_time").get<std::vector<double>>();
   } catch (const json::exception& error) {
-    fail(doing, "well-formed attributes shape, box and fields", json_reason(error), "make the file again");
+    fail(doing, "well-formed attributes shape, box, periodic and fields", json_reason(error), "make the file again");
   }
   if (file.has("time")) description_.time = file.read_doubles("time");
 }

@@ -59,8 +59,8 @@ class Operator {
 
   // What a call may say beside its points.
   struct Call {
-    Shape mesh{};                // axes of the points; empty: those of training, or a cloud
-    double time = 0;             // time_conditional models: the physical time asked for
+    Shape mesh{};     // axes of the points; empty: those of training, or a cloud
+    double time = 0;  // time_conditional models: the physical time asked for
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
     std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
