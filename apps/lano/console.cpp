@@ -17,7 +17,7 @@ class Console : public Listener {
   void say(const std::string& line) override {
     if (progress_) progress_->make_room();
     std::fputs((line + "\n").c_str(), stdout);
-    if (progress_) std::fflush(stdout);  // a line about work under way is for now
+    if (progress_) std::fflush(stdout);  // a line about work under way must not wait
   }
   void warn(const std::string& line) override { std::fputs(("lano: " + line + "\n").c_str(), stderr); }
   void begin(const std::string& label, std::int64_t total, const std::string& unit) override {

@@ -201,7 +201,7 @@ void add_generate(CLI::App& app) {
   command->add_option("--validation", options->validation, "share of the training samples kept for validation")
       ->capture_default_str();
   command->add_option("--resolution", options->resolution,
-                      "points an axis in the solve; darcy 421, burgers 64, navier-stokes 128");
+                      "points per axis in the solve; darcy 421, burgers 64, navier-stokes 128");
   command->add_option("--stride", options->stride,
                       "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), "
                       "navier-stokes 2 (64x64), others 1");

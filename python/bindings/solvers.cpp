@@ -92,7 +92,7 @@ void write_dataset(const std::string& path, const HeldDataset& dataset, const Ar
 
 std::int64_t square(const Doubles& field, const char* what) {
   if (field.ndim() != 2 || field.shape(0) != field.shape(1) || field.shape(0) < 2)
-    fail_usage("solving a problem", fmt::format("{} [n, n] on a square grid of at least 2 points an axis", what),
+    fail_usage("solving a problem", fmt::format("{} [n, n] on a square grid of at least 2 points per axis", what),
                shape_text({field.shape(), field.shape() + field.ndim()}));
   return field.shape(0);
 }
@@ -123,7 +123,7 @@ Doubles solve_darcy(const Doubles& coefficient, const Doubles& source, double to
 Doubles solve_burgers(const Doubles& velocity, double viscosity, double interval, std::int64_t frames,
                       std::int64_t steps) {
   if (velocity.ndim() != 3 || velocity.shape(0) != 2 || velocity.shape(1) != velocity.shape(2) || velocity.shape(1) < 4)
-    fail_usage("solving burgers", "velocities [2, n, n] on at least 4 points an axis",
+    fail_usage("solving burgers", "velocities [2, n, n] on at least 4 points per axis",
                shape_text({velocity.shape(), velocity.shape() + velocity.ndim()}));
   if (!(viscosity > 0) || !(interval > 0) || frames < 1 || steps < 1)
     fail_usage("solving burgers", "a viscosity and an interval above 0, and at least one frame and one step",

@@ -10,7 +10,7 @@
 namespace lano {
 
 struct NavierStokesConfig {
-  std::int64_t resolution = 128;  // points an axis in the solve
+  std::int64_t resolution = 128;  // points per axis in the solve
   std::int64_t stride = 2;        // points kept: 0, stride, 2 stride, ...
   std::int64_t frames = 20;       // at t = 1, 2, ...
   std::int64_t given = 10;        // of them
@@ -26,7 +26,7 @@ class NavierStokesProblem final : public Problem {
   SetDescription describe() const override;
   std::vector<float> coordinates() const override;
   bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
-  // f at the points of a grid of n points an axis.
+  // f at the points of a grid of n points per axis.
   static std::vector<double> forcing(std::int64_t n);
 
  private:

@@ -198,7 +198,7 @@ void finish(std::span<const double> vorticity) {
 
 NavierStokesSolver::NavierStokesSolver(std::int64_t n, double viscosity, std::span<const double> forcing) {
   if (n < 4 || n > 4096 || !(viscosity >= 0) || !std::isfinite(viscosity)) {
-    fail_usage("making a Navier-Stokes solver", "between 4 and 4096 points an axis and a viscosity of at least 0",
+    fail_usage("making a Navier-Stokes solver", "between 4 and 4096 points per axis and a viscosity of at least 0",
                fmt::format("{} and {:g}", n, viscosity));
   }
   spectral_ = std::make_unique<Spectral>(n, viscosity);

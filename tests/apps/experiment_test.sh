@@ -33,6 +33,10 @@ study size 4 --benchmarks darcy --depths 1 --widths 8      # the reference stand
 study resolution 6 --benchmarks darcy,airfoil
 study zero-shot 7 --benchmarks darcy,airfoil --models lano
 study ablation 9 --benchmarks elasticity
+# Each switch is really off: fewer parameters without bias, fewer still without the stencil too.
+parameters() { awk -F, -v row="\"$1\"" '$4 == row { print $8 }' ablation/ablation.csv; }
+all=$(parameters reference) unbiased=$(parameters 'without bias') bare=$(parameters 'without bias and DWC')
+[ "$bare" -lt "$unbiased" ] && [ "$unbiased" -lt "$all" ] || bad "parameters of the ablation: $all, $unbiased, $bare"
 study horizon 2 --models lano
 grep -q '^burgers,"LANO",8,' horizon/steps.csv || bad "horizon does not reach the eighth step: $(cat horizon/steps.csv)"
 grep -q '^navier-stokes,"LANO",6,15,' horizon/steps.csv || bad "no sixth step behind ten frames: $(cat horizon/steps.csv)"
