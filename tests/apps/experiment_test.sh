@@ -39,7 +39,8 @@ all=$(parameters reference) unbiased=$(parameters 'without bias') bare=$(paramet
 [ "$bare" -lt "$unbiased" ] && [ "$unbiased" -lt "$all" ] || bad "parameters of the ablation: $all, $unbiased, $bare"
 study horizon 2 --models lano
 grep -q '^burgers,"LANO",8,' horizon/steps.csv || bad "horizon does not reach the eighth step: $(cat horizon/steps.csv)"
-grep -q '^navier-stokes,"LANO",6,15,' horizon/steps.csv || bad "no sixth step behind ten frames: $(cat horizon/steps.csv)"
+grep -q '^navier-stokes,"LANO",6,15,' horizon/steps.csv ||
+  bad "no sixth step behind ten frames: $(cat horizon/steps.csv)"
 
 # The same command keeps what is there; another seed is added to it.
 before=$(stat -c %Y%s agents/darcy/agents-8/seed-0/model.safetensors)
@@ -66,8 +67,8 @@ refuses "did you mean 'darcy'" agents --preset smoke --benchmarks darcey --data 
 refuses 'at least two numbers' agents --preset smoke --benchmarks darcy --agents 8 --data data --out none
 refuses 'the folder of the benchmarks' zero-shot --models lano --data data/darcy.h5 --out none
 refuses 'benchmarks have their recipes' agents --config "$configs/darcy/smoke.toml" --data data --out none
-refuses 'other recipes\|the recipe in' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data --out agents \
-  --set train.batch=3
+refuses 'other recipes\|the recipe in' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data \
+  --out agents --set train.batch=3
 [ ! -e none ] || bad "a refusal leaves a folder"
 
 [ "$failures" = 0 ] || { echo "$failures failures"; exit 1; }
