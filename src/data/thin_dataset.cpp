@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "data/dataset.h"
+#include "data/sample_import.h"
 
 namespace lano {
 namespace {
@@ -52,7 +53,7 @@ std::string with_stride(const std::string& generator, std::int64_t stride) {
 
 Shape thinned_shape(const Shape& shape, std::int64_t stride) {
   Shape kept;
-  for (const std::int64_t extent : shape) kept.push_back((extent - 1) / stride + 1);
+  for (const std::int64_t extent : shape) kept.push_back(kept_points(extent, stride));
   return kept;
 }
 

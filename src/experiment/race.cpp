@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/folder_lock.h"
 #include "core/interrupt.h"
-#include "core/strict_json.h"
 #include "data/dataset.h"
 #include "experiment/seeds.h"
 #include "run/run_folder.h"
@@ -21,7 +19,6 @@ namespace lano {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr int kPaceRounds = 2;
 constexpr std::size_t kLongestName = 64;

@@ -53,8 +53,7 @@ json ask(LoadedModel& model, const Question& question) {
   check_fits(model.about.set, reader.description(), fmt::format("asking a model on '{}'", question.data.string()));
   const std::int64_t used = question.agents > 0 ? model.predictor->use_agents(question.agents) : 0;
   const Evaluation found = judge_in_pieces(*model.predictor, reader, reader.indices(Split::test), kPieceBytes);
-  return {{"set", set_hash(question.data)},
-          {"agents", used},
+  return {{"agents", used},
           {"relative_l2", found.relative_l2.summary.mean},
           {"step_l2", found.step_l2},
           {"first_frame", found.first_frame}};
