@@ -10,6 +10,7 @@
 #include <new>
 
 #include "core/error.h"
+#include "core/ranks.h"
 
 namespace lano::cli {
 
@@ -30,15 +31,34 @@ void refuse_to_overwrite(const std::string& path, bool force) {
 namespace {
 
 // stderr may be as unwritable as anything.
-void complain(const std::string& sentence) { std::fputs(("lano: " + sentence + "\n").c_str(), stderr); }
+void print_sentence(const std::string& sentence) { std::fputs(("lano: " + sentence + "\n").c_str(), stderr); }
+
+// Of several ranks the first one speaks, for all: its own failure, else that of the first that failed.
+void complain(const std::string& sentence) {
+  if (ranks().alone()) return print_sentence(sentence);
+  const std::vector<std::string> all = ranks().tell_failure(sentence);
+  if (!ranks().first()) return;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (!all[r].empty()) return print_sentence(r == 0 ? all[r] : fmt::format("rank {}: {}", r, all[r]));
+  }
+  print_sentence(sentence);
+}
 
 int run_and_catch(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
+    if (!ranks().alone() && error.get_exit_code() != 0) {
+      complain(error.what());
+      return 2;
+    }
+    if (!ranks().first()) return 0;
     const int code = app.exit(error);  // prints help, version or the usage error
     return code == 0 ? 0 : 2;
+  } catch (const RankFailure& error) {
+    if (ranks().first()) print_sentence(error.what());
+    return 1;
   } catch (const UsageError& error) {
     complain(error.what());
     return 2;
@@ -60,8 +80,20 @@ int run_and_catch(CLI::App& app, int argc, char** argv) {
 
 }  // namespace
 
+int start_ranks(const std::function<void()>& join) {
+  try {
+    join();
+    return 0;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    set_ranks(nullptr);
+    return 2;
+  }
+}
+
 int run_at_edge(CLI::App& app, int argc, char** argv) {
   const int code = run_and_catch(app, argc, argv);
+  set_ranks(nullptr);
   // What was said and did not arrive is a failure, though the work may be done.
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || code != 0) return code;

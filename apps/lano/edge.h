@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 namespace lano::cli {
@@ -12,6 +13,9 @@ int run_at_edge(CLI::App& app, int argc, char** argv);
 
 // Fails where `path` exists and `force` is not set: nothing is lost by a typing error.
 void refuse_to_overwrite(const std::string& path, bool force);
+
+// Joins the other processes of a job where this is one of several; returns the exit code where that fails.
+int start_ranks(const std::function<void()>& join);
 
 // Common start of a program: a full disk or file-size limit is reported by write errors, not by a signal.
 void prepare_process();

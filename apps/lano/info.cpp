@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cluster/start.h"
 #include "command.h"
 #include "core/atomic_file.h"
 #include "core/child_process.h"
@@ -161,6 +162,7 @@ void print_system() {
   std::string available;
   for (const kernels::Simd simd : kernels::available_simd())
     available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
+  fmt::print("MPI          {}\n", mpi_text());
   fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", kernels::kernels().name, available);
   const auto program = program_folder() / "lano-torch";
   if (!std::filesystem::exists(program)) {

@@ -2,15 +2,32 @@
 
 #include <string_view>
 
+#include "cluster/start.h"
 #include "command.h"
+#include "core/error.h"
 #include "core/nearest.h"
+#include "core/ranks.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "edge.h"
 
+namespace {
+
+// One of several processes of a job, where mpirun started it.
+void join_for(std::string_view command) {
+  lano::join_ranks();
+  if (lano::ranks().alone() || command == "train") return;
+  lano::fail_usage(fmt::format("running 'lano {}'", command), "one process",
+                   fmt::format("{} ranks", lano::ranks().size()),
+                   "start it without mpirun; 'lano train' runs on ranks");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace lano::cli;
   prepare_process();
+  if (const int code = start_ranks([&] { join_for(argc > 1 ? argv[1] : ""); }); code != 0) return code;
   if (argc > 1 && std::string_view(argv[1]) == "bench") hand_to_lano_torch(argv);
 
   CLI::App app{"LANO: learn the solution operator of a PDE from data, and use it anywhere.", "lano"};

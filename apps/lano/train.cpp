@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "console.h"
@@ -9,6 +10,7 @@
 #include "core/duration.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/ranks.h"
 #include "core/resident_memory.h"
 #include "experiment/chosen_recipe.h"
 #include "experiment/seeds.h"
@@ -82,6 +84,29 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
   return wish;
 }
 
+// On several ranks the first one chooses for all. It looks at the pace by itself, of steps that all will share.
+OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::filesystem::path& scratch) {
+  const int size = ranks().size();
+  if (size == 1) return chosen_recipe(wish, said, scratch);
+  std::string text;
+  if (ranks().first()) {
+    const AloneForNow by_itself;
+    if (wish.minutes > 0 || wish.files.empty()) wish.minutes = (wish.minutes > 0 ? wish.minutes : kOwnMinutes) * size;
+    OwnRecipe chosen = chosen_recipe(wish, said, scratch);
+    if (wish.files.empty() && chosen.config.batch < size) {
+      chosen.config.batch = size;
+      chosen.because.push_back(fmt::format("batch   {}, a sample for each rank", size));
+    }
+    text = nlohmann::json{{"recipe", to_toml(chosen.config)}, {"because", chosen.because}}.dump();
+  }
+  const nlohmann::json chosen = nlohmann::json::parse(ranks().from_first(text));
+  OwnRecipe same{said, chosen.at("because")};
+  Schema schema;
+  bind_train_config(schema, same.config);
+  schema.load_text(chosen.at("recipe").get<std::string>(), "the recipe of rank 0");
+  return same;
+}
+
 void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
@@ -99,6 +124,9 @@ void run_train(const TrainArguments& o, const Program& program) {
   TrainConfig config = said_recipe(wish);
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
+  if (!ranks().alone() && needs_torch(config))
+    fail_usage(fmt::format("training on {} ranks", ranks().size()), "a LANO on the fused engine",
+               fmt::format("model.name = {}", config.model), "start it without mpirun");
   program.need_torch(needs_torch(config));
   program.use_threads(o.threads);
   keep_freed_memory();
@@ -112,19 +140,22 @@ void run_train(const TrainArguments& o, const Program& program) {
   TrainOptions options;
   options.preface = unread_keys(config, o.overrides);
   if (!o.resume) {
-    const OwnRecipe chosen = chosen_recipe(wish, config, timing_folder(o));
+    const OwnRecipe chosen = chosen_for_ranks(wish, config, timing_folder(o));
     config = chosen.config;
     options.preface.insert(options.preface.end(), chosen.because.begin(), chosen.because.end());
   }
+  if (group && !ranks().alone())
+    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed by itself");
   if (group) {
     for (const std::string& line : options.preface) console().say(line);
     return train_seeds(o, config);
   }
   options.resume = o.resume;
   options.stop_after = o.stop_after;
-  options.listener = &console();
+  if (ranks().first()) options.listener = &console();
   options.baselines = true;
   const TrainResult result = train(config, folder, options);
+  if (!ranks().first()) return;
   if (!result.finished) {
     fmt::print("stopped in epoch {} of {}; {}\n", std::min(result.epochs + 1, config.epochs), config.epochs, hint(o));
     return leave_if_interrupted();
@@ -137,6 +168,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   print_baselines(tested ? result.test_baselines : result.validation_baselines,
                   tested ? result.test_l2 : result.validation_l2);
   fmt::print("model: {}\n", model_file(folder).string());
+  set_ranks(nullptr);  // the report is drawn by one process
   draw_report(folder.string());
 }
 

@@ -19,6 +19,8 @@ namespace lano {
 struct PreparedBatch {
   std::shared_ptr<const SampleSet> set;
   std::vector<Item> items;
+  // Where ranks share a batch: items of it before these, and in all (0: these are all).
+  std::int64_t before = 0, of = 0;
 };
 
 class SampleFeed {

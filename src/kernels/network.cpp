@@ -353,7 +353,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   tape->mp = padded(tape->m);
   // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
   const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp,
-                     groups = std::clamp<std::int64_t>((std::int64_t{1} << 26) / block, 8, 64);
+                     groups = std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
   tape->partition = divide(tape->points, training ? 240 : 640, groups);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;

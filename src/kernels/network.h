@@ -129,9 +129,15 @@ class Network {
   // clouds), between two or on one. coordinates [count, dims]: where the remembered cloud's stencil reads neighbours.
   void recall(const Tape& memory, std::int64_t count, const double* index, std::span<const float> coordinates,
               const PointStream& points, const float* time) const;
-  // Writes all gradients; dinput [P, inputs] and dtime [samples, C] where they are not null. input as recorded.
-  void backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput,
-                float* dtime) const;
+  // Writes all gradients: one for each sample, or where there is but one place their sum, sample by sample in order:
+  // the same bits as adding them up afterwards. dinput [P, inputs] and dtime [samples, C] where they are not null.
+  // input as recorded.
+  void backward(Tape& tape, const float* input, const float* doutput, std::span<const Gradients> gradients,
+                float* dinput, float* dtime) const;
+  void backward(Tape& tape, const float* input, const float* doutput, const Gradients& sum, float* dinput,
+                float* dtime) const {
+    backward(tape, input, doutput, std::span(&sum, 1), dinput, dtime);
+  }
 
  private:
   std::unique_ptr<PackedWeights> packed_;

@@ -7,11 +7,13 @@
 //   dK, dA;
 //              then dQ, dK, dV through their matrices
 //   finish     the agents' gradient goes back to the points of their patches; LN
-// Weight gradients are summed by group of units, groups are added in order.
+// Weight gradients are summed by group of units; the groups of a sample are added in order, then the samples.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
+#include "core/error.h"
 #include "kernels/network.h"
 #include "kernels/network_parts.h"
 
@@ -23,9 +25,9 @@ using Index = std::int64_t;
 // Gradient sums of a group: where each piece lies in its buffer. Vectors come first: they are cleared together.
 struct Slots {
   Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, ffn_filter, column1,
-      column2, bias2, bias3;
+      column2, bias1, bias2, bias3, bias4;
   Index vectors;  // end of the part to clear
-  Index ffn2, ffn1, out, q, k, v;
+  Index ffn2, ffn1, out, q, k, v, latent;
   Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias,
       encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
@@ -33,7 +35,7 @@ struct Slots {
   Index size;
 };
 
-Slots slots_of(const Widths& w, Index mp, Index trained) {
+Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
   Slots s{};
   Carver block;
   const auto take = [](Carver& carver, Index size) {
@@ -48,12 +50,12 @@ Slots slots_of(const Widths& w, Index mp, Index trained) {
   s.ffn_filter = take(block, w.ffn_taps * w.rp);
   s.column1 = take(block, mp);
   s.column2 = take(block, mp);
-  s.bias2 = take(block, trained);
-  s.bias3 = take(block, trained);
+  for (Index* slot : {&s.bias1, &s.bias2, &s.bias3, &s.bias4}) *slot = take(block, trained);
   s.vectors = block.used();
   s.ffn2 = take(block, w.c * w.rp);
   s.ffn1 = take(block, w.r * w.cp);
   for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
+  s.latent = take(block, latent ? mp * w.cp : 0);
   Carver ends;
   for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.cp);
   s.decoder_bias = take(ends, w.op);
@@ -69,8 +71,8 @@ Slots slots_of(const Widths& w, Index mp, Index trained) {
 
 class Backward {
  public:
-  Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput, const Gradients& gradients,
-           float* dinput, float* dtime)
+  Backward(const PackedWeights& p, Tape& tape, const float* input, const float* doutput,
+           std::span<const Gradients> gradients, float* dinput, float* dtime)
       : p_(p),
         w_(p.w),
         k_(p.k),
@@ -81,7 +83,7 @@ class Backward {
         dinput_(dinput),
         dtime_(dtime),
         trained_(tape.samples[0].geometry->trained_agents),
-        slots_(slots_of(p.w, tape.mp, trained_)),
+        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr)),
         scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
@@ -195,12 +197,17 @@ class Backward {
         begin = false;
       });
     });
-    write({{slots_.end_gain, 1, w_.c, w_.cp, to_.norm_gain},
-           {slots_.end_shift, 1, w_.c, w_.cp, to_.norm_shift},
-           {slots_.decoder, w_.outputs, w_.c, w_.cp, to_.decoder},
-           {slots_.decoder_bias, 1, w_.outputs, w_.op, to_.decoder_bias},
-           {slots_.hidden, w_.c, w_.c, w_.cp, p_.hidden != nullptr ? to_.hidden : nullptr},
-           {slots_.hidden_bias, 1, w_.c, w_.cp, p_.hidden != nullptr ? to_.hidden_bias : nullptr}});
+    using G = const Gradients&;
+    Targets targets{{slots_.end_gain, 1, w_.c, w_.cp, [](G g) { return g.norm_gain; }},
+                    {slots_.end_shift, 1, w_.c, w_.cp, [](G g) { return g.norm_shift; }},
+                    {slots_.decoder, w_.outputs, w_.c, w_.cp, [](G g) { return g.decoder; }},
+                    {slots_.decoder_bias, 1, w_.outputs, w_.op, [](G g) { return g.decoder_bias; }}};
+    if (p_.hidden != nullptr) {
+      targets.push_back({slots_.hidden, w_.c, w_.c, w_.cp, [](G g) { return g.hidden; }});
+      targets.push_back({slots_.hidden_bias, 1, w_.c, w_.cp, [](G g) { return g.hidden_bias; }});
+    }
+    join_groups(targets);
+    deliver(targets);
   }
 
   // The slope of a branch of the tile: df, or what dropout let through of it.
@@ -489,11 +496,14 @@ class Backward {
         begin = false;
       });
     });
-    write({{slots_.encoder1, w_.e, w_.inputs, w_.ip, to_.encoder1},
-           {slots_.encoder1_bias, 1, w_.e, w_.ep, to_.encoder1_bias},
-           {slots_.encoder2, w_.c, w_.e, w_.ep, to_.encoder2},
-           {slots_.encoder_bias, 1, w_.c, w_.cp, to_.encoder2_bias}});
-    std::copy_n(to_.encoder2_bias, w_.c, to_.placeholder);  // they are added to each other
+    using G = const Gradients&;
+    const Targets targets{{slots_.encoder1, w_.e, w_.inputs, w_.ip, [](G g) { return g.encoder1; }},
+                          {slots_.encoder1_bias, 1, w_.e, w_.ep, [](G g) { return g.encoder1_bias; }},
+                          {slots_.encoder2, w_.c, w_.e, w_.ep, [](G g) { return g.encoder2; }},
+                          {slots_.encoder_bias, 1, w_.c, w_.cp, [](G g) { return g.encoder2_bias; }}};
+    join_groups(targets);
+    deliver(targets);
+    for (G g : to_) std::copy_n(g.encoder2_bias, w_.c, g.placeholder);  // they are added to each other
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
       float* const to = dtime_ + static_cast<Index>(i) * w_.c;
       std::fill_n(to, w_.c, 0.0f);
@@ -502,105 +512,148 @@ class Backward {
     }
   }
 
+  // A tensor of the gradients: where its sums lie in a group's buffer, and where it goes.
   struct Target {
     Index slot, rows, columns, stride;
-    float* to;
+    std::function<float*(const Gradients&)> to;
+    bool transposed = false;
   };
+  using Targets = std::vector<Target>;
 
-  // Adds the groups in order, row by row, into the gradient tensors.
-  void write(const std::vector<Target>& targets) {
+  // f(target, first row, last row) for pieces of the targets, in parallel.
+  template <class F>
+  void for_pieces(const Targets& targets, F&& f) const {
     struct Piece {
       const Target* target;
       Index first, last;
     };
     std::vector<Piece> pieces;
     for (const Target& target : targets) {
-      for (Index r = 0; target.to != nullptr && r < target.rows; r += 32)
-        pieces.push_back({&target, r, std::min(r + 32, target.rows)});
+      for (Index r = 0; r < target.rows; r += 32) pieces.push_back({&target, r, std::min(r + 32, target.rows)});
     }
-    const auto groups = static_cast<Index>(tape_.partition.groups.size());
     parallel_for(static_cast<Index>(pieces.size()), [&](Index i, int) {
       const Piece& piece = pieces[static_cast<std::size_t>(i)];
-      const Target& t = *piece.target;
-      float* const first = sums_.data() + t.slot + piece.first * t.stride;
-      const Index size = (piece.last - piece.first) * t.stride;
-      for (Index g = 1; g < groups; ++g) k_.add(size, 1.0f, first + g * slots_.size, first);
-      for (Index r = piece.first; r < piece.last; ++r) {
-        std::memcpy(t.to + r * t.columns, sums_.data() + t.slot + r * t.stride,
-                    static_cast<std::size_t>(t.columns) * sizeof(float));
+      f(*piece.target, piece.first, piece.last);
+    });
+  }
+
+  // The sums of a sample, once its groups are joined.
+  float* sums_of(Index sample) {
+    return sums_.data() + tape_.partition.first_group[static_cast<std::size_t>(sample)] * slots_.size;
+  }
+  Index samples() const { return static_cast<Index>(tape_.samples.size()); }
+
+  // Adds the groups of each sample in order.
+  void join_groups(const Targets& targets) {
+    for_pieces(targets, [&](const Target& t, Index first, Index last) {
+      for (Index i = 0; i < samples(); ++i) {
+        const Index groups = tape_.partition.first_group[static_cast<std::size_t>(i) + 1] -
+                             tape_.partition.first_group[static_cast<std::size_t>(i)];
+        float* const sum = sums_of(i) + t.slot + first * t.stride;
+        for (Index g = 1; g < groups; ++g) k_.add((last - first) * t.stride, 1.0f, sum + g * slots_.size, sum);
+      }
+    });
+  }
+
+  // Each sample's gradients, or their sum in order, into the tensors.
+  void deliver(const Targets& targets) {
+    for_pieces(targets, [&](const Target& t, Index first, Index last) {
+      for (Index i = 1; to_.size() == 1 && i < samples(); ++i) {
+        k_.add((last - first) * t.stride, 1.0f, sums_of(i) + t.slot + first * t.stride,
+               sums_of(0) + t.slot + first * t.stride);
+      }
+      for (std::size_t i = 0; i < to_.size(); ++i) {
+        const float* const from = sums_of(static_cast<Index>(i)) + t.slot;
+        float* const to = t.to(to_[i]);
+        for (Index r = first; r < last; ++r) {
+          if (t.transposed) {
+            for (Index c = 0; c < t.columns; ++c) to[c * t.rows + r] = from[r * t.stride + c];
+          } else {
+            std::memcpy(to + r * t.columns, from + r * t.stride, static_cast<std::size_t>(t.columns) * sizeof(float));
+          }
+        }
       }
     });
   }
 
   void write_block(std::size_t l) {
-    const BlockTensors<float*>& to = to_.blocks[l];
-    const BlockState& state = tape_.blocks[l];
-    const bool biased = p_.shape.bias != Bias::none, outer = p_.shape.bias == Bias::outer;
-    const Index square = w_.c * w_.c, m = tape_.m;
-    std::vector<float> filter(static_cast<std::size_t>(w_.taps * w_.c)),
-        ffn_filter(static_cast<std::size_t>(w_.ffn_taps * w_.r)), column1(static_cast<std::size_t>(m)),
-        column2(static_cast<std::size_t>(m));
-    write({{slots_.q, w_.c, w_.c, w_.cp, to.qkv},
-           {slots_.k, w_.c, w_.c, w_.cp, to.qkv + square},
-           {slots_.v, w_.c, w_.c, w_.cp, to.qkv + 2 * square},
-           {slots_.out, w_.c, w_.c, w_.cp, to.out},
-           {slots_.out_bias, 1, w_.c, w_.cp, to.out_bias},
-           {slots_.ffn1, w_.r, w_.c, w_.cp, to.ffn1},
-           {slots_.ffn1_bias, 1, w_.r, w_.rp, to.ffn1_bias},
-           {slots_.ffn2, w_.c, w_.r, w_.rp, to.ffn2},
-           {slots_.ffn2_bias, 1, w_.c, w_.cp, to.ffn2_bias},
-           {slots_.norm1_gain, 1, w_.c, w_.cp, to.norm1_gain},
-           {slots_.norm1_shift, 1, w_.c, w_.cp, to.norm1_shift},
-           {slots_.norm2_gain, 1, w_.c, w_.cp, to.norm2_gain},
-           {slots_.norm2_shift, 1, w_.c, w_.cp, to.norm2_shift},
-           {slots_.filter, w_.taps, w_.c, w_.cp, w_.taps > 0 ? filter.data() : nullptr},
-           {slots_.ffn_filter, w_.ffn_taps, w_.r, w_.rp, w_.ffn_taps > 0 ? ffn_filter.data() : nullptr},
-           {slots_.column1, 1, m, tape_.mp, outer ? column1.data() : nullptr},
-           {slots_.column2, 1, m, tape_.mp, biased ? column2.data() : nullptr},
-           {slots_.bias2, 1, trained_, trained_, biased ? to.bias2 : nullptr},
-           {slots_.bias3, 1, trained_, trained_, outer ? to.bias3 : nullptr}});
-    for (Index c = 0; c < w_.c; ++c) {
-      for (Index t = 0; t < w_.taps; ++t) to.dwc[c * w_.taps + t] = filter[static_cast<std::size_t>(t * w_.c + c)];
-    }
-    for (Index c = 0; c < w_.r; ++c) {
-      for (Index t = 0; t < w_.ffn_taps; ++t)
-        to.ffn_dwc[c * w_.ffn_taps + t] = ffn_filter[static_cast<std::size_t>(t * w_.r + c)];
-    }
-    const Geometry& geometry = *tape_.samples[0].geometry;
-    const auto agents_side = [&](const std::vector<float>& column, float* bias) {
-      if (geometry.at_agents.empty()) {
-        std::copy_n(column.data(), m, bias);
-      } else {
-        std::fill_n(bias, trained_, 0.0f);
-        interpolate_back(geometry.at_agents, column.data(), 0, m, scratch_.of(0).line, bias);
-      }
+    const bool biased = p_.shape.bias != Bias::none, outer = p_.shape.bias == Bias::outer,
+               latent = p_.blocks[l].latent != nullptr;
+    const Index square = w_.c * w_.c;
+    Targets targets;
+    const auto add = [&](Index slot, Index rows, Index columns, Index stride, float* BlockTensors<float*>::*tensor,
+                         Index offset = 0, bool transposed = false) {
+      targets.push_back({slot, rows, columns, stride,
+                         [l, tensor, offset](const Gradients& g) { return g.blocks[l].*tensor + offset; }, transposed});
     };
-    if (outer) agents_side(column1, to.bias1);
-    if (biased) agents_side(column2, to.bias4);
-    if (p_.shape.bias == Bias::sum) {
-      // b1 and b3 are constant along their softmax: they take no part, and their gradient is zero.
-      std::fill_n(to.bias1, trained_, 0.0f);
-      std::fill_n(to.bias3, trained_, 0.0f);
-    }
-    const auto samples = static_cast<Index>(tape_.samples.size());
-    if (to.latent != nullptr) {
-      std::fill_n(to.latent, m * w_.c, 0.0f);
-      for (Index i = 0; i < samples; ++i) {
-        const float* const da = of_sample(i).da;
-        for (Index r = 0; r < m; ++r) k_.add(w_.c, 1.0f, da + r * w_.cp, to.latent + r * w_.c);
-      }
+    using B = BlockTensors<float*>;
+    add(slots_.q, w_.c, w_.c, w_.cp, &B::qkv);
+    add(slots_.k, w_.c, w_.c, w_.cp, &B::qkv, square);
+    add(slots_.v, w_.c, w_.c, w_.cp, &B::qkv, 2 * square);
+    add(slots_.out, w_.c, w_.c, w_.cp, &B::out);
+    add(slots_.out_bias, 1, w_.c, w_.cp, &B::out_bias);
+    add(slots_.ffn1, w_.r, w_.c, w_.cp, &B::ffn1);
+    add(slots_.ffn1_bias, 1, w_.r, w_.rp, &B::ffn1_bias);
+    add(slots_.ffn2, w_.c, w_.r, w_.rp, &B::ffn2);
+    add(slots_.ffn2_bias, 1, w_.c, w_.cp, &B::ffn2_bias);
+    add(slots_.norm1_gain, 1, w_.c, w_.cp, &B::norm1_gain);
+    add(slots_.norm1_shift, 1, w_.c, w_.cp, &B::norm1_shift);
+    add(slots_.norm2_gain, 1, w_.c, w_.cp, &B::norm2_gain);
+    add(slots_.norm2_shift, 1, w_.c, w_.cp, &B::norm2_shift);
+    if (w_.taps > 0) add(slots_.filter, w_.taps, w_.c, w_.cp, &B::dwc, 0, true);
+    if (w_.ffn_taps > 0) add(slots_.ffn_filter, w_.ffn_taps, w_.r, w_.rp, &B::ffn_dwc, 0, true);
+    if (biased) add(slots_.bias2, 1, trained_, trained_, &B::bias2);
+    if (outer) add(slots_.bias3, 1, trained_, trained_, &B::bias3);
+    Targets from_groups = targets;
+    from_groups.push_back({slots_.column1, 1, tape_.m, tape_.mp, {}});
+    from_groups.push_back({slots_.column2, 1, tape_.m, tape_.mp, {}});
+    join_groups(from_groups);
+    if (latent) {
+      add_latent();
+      add(slots_.latent, tape_.m, w_.c, w_.cp, &B::latent);
     } else {
-      // A = mean Wq: dWq += dA^T mean, a few rows of it a task.
-      parallel_for(w_.cp / kPad, scratch_.threads(), [&](Index task, int thread) {
-        const Index first = task * kPad, rows = std::min(kPad, w_.c - first);
-        float* const sum = scratch_.of(thread).x;
-        for (Index i = 0; i < samples; ++i) {
-          const AgentState& agents = state.agents[static_cast<std::size_t>(i)];
-          k_.gemm({rows, m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.row,
-                   i == 0 ? nullptr : sum, w_.row, nullptr, nullptr, nullptr});
-        }
-        for (Index r = 0; r < rows; ++r) k_.add(w_.c, 1.0f, sum + r * w_.row, to.qkv + (first + r) * w_.c);
-      });
+      add_agents_of_queries(l);
+    }
+    if (outer) add_agents_side(slots_.column1, slots_.bias1);
+    if (biased) add_agents_side(slots_.column2, slots_.bias4);
+    if (outer) add(slots_.bias1, 1, trained_, trained_, &B::bias1);
+    if (biased) add(slots_.bias4, 1, trained_, trained_, &B::bias4);
+    deliver(targets);
+    for (const Gradients& g : to_) {
+      if (p_.shape.bias != Bias::sum) break;
+      // b1 and b3 are constant along their softmax: they take no part, and their gradient is zero.
+      std::fill_n(g.blocks[l].bias1, trained_, 0.0f);
+      std::fill_n(g.blocks[l].bias3, trained_, 0.0f);
+    }
+  }
+
+  // A = mean Wq: dWq += dA^T mean, a few rows of it per task.
+  void add_agents_of_queries(std::size_t l) {
+    const Index chunks = w_.cp / kPad;
+    parallel_for(samples() * chunks, [&](Index task, int) {
+      const Index i = task / chunks, first = task % chunks * kPad, rows = std::min(kPad, w_.c - first);
+      float* const sum = sums_of(i) + slots_.q + first * w_.cp;
+      const AgentState& agents = tape_.blocks[l].agents[static_cast<std::size_t>(i)];
+      k_.gemm({rows, tape_.m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.cp, sum, w_.cp,
+               nullptr, nullptr, nullptr});
+    });
+  }
+
+  void add_latent() {
+    for (Index i = 0; i < samples(); ++i) std::copy_n(of_sample(i).da, tape_.m * w_.cp, sums_of(i) + slots_.latent);
+  }
+
+  // From the agents used to those trained.
+  void add_agents_side(Index column, Index bias) {
+    const Geometry& geometry = *tape_.samples[0].geometry;
+    for (Index i = 0; i < samples(); ++i) {
+      float* const to = sums_of(i) + bias;
+      if (geometry.at_agents.empty()) {
+        std::copy_n(sums_of(i) + column, tape_.m, to);
+      } else {
+        std::fill_n(to, trained_, 0.0f);
+        interpolate_back(geometry.at_agents, sums_of(i) + column, 0, tape_.m, scratch_.of(0).line, to);
+      }
     }
   }
 
@@ -615,7 +668,7 @@ class Backward {
   Tape& tape_;
   const float* input_;
   const float* doutput_;
-  const Gradients& to_;
+  std::span<const Gradients> to_;
   float* dinput_;
   float* dtime_;
   Index trained_;
@@ -626,8 +679,10 @@ class Backward {
 
 }  // namespace
 
-void Network::backward(Tape& tape, const float* input, const float* doutput, const Gradients& gradients, float* dinput,
-                       float* dtime) const {
+void Network::backward(Tape& tape, const float* input, const float* doutput, std::span<const Gradients> gradients,
+                       float* dinput, float* dtime) const {
+  if (gradients.size() != 1 && gradients.size() != tape.samples.size())
+    fail("going backwards", "gradients for one sample or for each", std::to_string(gradients.size()));
   Backward(*packed_, tape, input, doutput, gradients, dinput, dtime).run();
 }
 

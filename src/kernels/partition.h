@@ -1,5 +1,6 @@
-// How a batch is divided among threads. The division depends on the sizes only, never on the number of threads, and
-// every sum over points is taken unit by unit in order: that is why results do not depend on the thread count.
+// How a batch is divided among threads. The division of a sample depends on its own size only, never on the number of
+// threads or on the samples beside it, and every sum over points is taken unit by unit in order: that is why results
+// depend neither on the thread count nor on how the samples of a step are divided over ranks.
 #pragma once
 
 #include <omp.h>
@@ -23,7 +24,7 @@ struct Unit {
   std::int64_t tile = 0;                          // points of its tiles; the last may be smaller
 };
 
-// Consecutive units that share one set of weight-gradient sums.
+// Consecutive units of one sample that share one set of weight-gradient sums.
 struct Group {
   std::int64_t first = 0, last = 0;  // units first .. last-1
 };
@@ -31,11 +32,11 @@ struct Group {
 struct Partition {
   std::vector<Unit> units;
   std::vector<Group> groups;
-  std::vector<std::int64_t> first_unit;  // of each sample; one more at the end
+  std::vector<std::int64_t> first_unit, first_group;  // of each sample; one more at the end
 };
 
 // smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents
-// gather. groups: about so many at most.
+// gather. groups: of a sample, at most.
 Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t groups = 64);
 
 // While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product

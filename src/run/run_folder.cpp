@@ -37,8 +37,9 @@ std::string read_own_file(const std::filesystem::path& path) {
   return read_file(path, "reading", kLargest);
 }
 
-RunFolder::RunFolder(std::filesystem::path path)
-    : path_(made(path)), lock_(path_, fmt::format("training into '{}'", path_.string())) {
+RunFolder::RunFolder(std::filesystem::path path, bool writes) : path_(writes ? made(path) : std::move(path)) {
+  if (!writes) return;
+  lock_.emplace(path_, fmt::format("training into '{}'", path_.string()));
   // What a process that was killed in the middle of a write left behind.
   for (const auto& folder : {path_, path_ / "checkpoint"}) {
     std::error_code ignored;
@@ -50,10 +51,11 @@ RunFolder::RunFolder(std::filesystem::path path)
 }
 
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& rows) const {
-  write_file_atomically(metrics(), metrics_csv(rows));
+  if (writes()) write_file_atomically(metrics(), metrics_csv(rows));
 }
 
 void RunFolder::event(const std::string& kind, nlohmann::json details) const {
+  if (!writes()) return;
   nlohmann::json line{
       {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                            fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())))},

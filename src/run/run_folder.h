@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ std::string read_own_file(const std::filesystem::path& path);
 
 class RunFolder {
  public:
-  explicit RunFolder(std::filesystem::path path);  // makes and locks it
+  // Makes and locks it. writes: false on those of several ranks that only look on: what they would write is left.
+  explicit RunFolder(std::filesystem::path path, bool writes = true);
 
   std::filesystem::path config() const { return config_file(path_); }
   std::filesystem::path metrics() const { return metrics_file(path_); }
@@ -36,13 +38,14 @@ class RunFolder {
   std::filesystem::path model() const { return model_file(path_); }
   std::filesystem::path shown_samples() const { return shown_samples_file(path_); }
   const std::filesystem::path& path() const { return path_; }
+  bool writes() const { return lock_.has_value(); }
 
   void write_metrics(const std::vector<EpochMetrics>& rows) const;
   void event(const std::string& kind, nlohmann::json details) const;  // appends one line with the present time
 
  private:
   std::filesystem::path path_;
-  FolderLock lock_;
+  std::optional<FolderLock> lock_;  // none on a rank that does not write
 };
 
 }  // namespace lano

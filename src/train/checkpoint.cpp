@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kVersion = "3";  // 3: the fused engine computes loss and dropout itself
+constexpr const char* kVersion = "4";  // 4: gradients are added up sample by sample
 constexpr std::size_t kKept = 2;
 
 // JSON has no NaN: absent numbers are null.

@@ -150,9 +150,17 @@ double FieldLoss::axis_terms(std::vector<double> error, const std::vector<double
 double FieldLoss::operator()(std::span<const float> network, std::span<const float> truth,
                              std::span<const std::int64_t> sizes, std::span<const double> weights, double share,
                              std::span<float> slopes) const {
-  const std::size_t channels = roots_.size();
   const auto batch = static_cast<double>(sizes.size());
   double sum = 0;
+  for (const double loss : of_samples(network, truth, sizes, weights, share / batch, slopes)) sum += loss;
+  return sum / batch;
+}
+
+std::vector<double> FieldLoss::of_samples(std::span<const float> network, std::span<const float> truth,
+                                          std::span<const std::int64_t> sizes, std::span<const double> weights,
+                                          double factor, std::span<float> slopes) const {
+  const std::size_t channels = roots_.size();
+  std::vector<double> losses;
   std::vector<double> error, known, slope;
   std::size_t first = 0;
   for (std::size_t b = 0; b < sizes.size(); ++b) {
@@ -171,21 +179,22 @@ double FieldLoss::operator()(std::span<const float> network, std::span<const flo
       plain.error += error[i] * error[i];
       plain.truth += known[i] * known[i];
     }
-    sum += weight * std::sqrt(plain.error) / plain.divisor(config_.kind);
-    const double factor = plain.factor(share * weight / batch, config_.kind);
-    for (std::size_t i = 0; i < size; ++i) slope[i] = factor * error[i];
+    double loss = weight * std::sqrt(plain.error) / plain.divisor(config_.kind);
+    const double outer = plain.factor(factor * weight, config_.kind);
+    for (std::size_t i = 0; i < size; ++i) slope[i] = outer * error[i];
     if (config_.gradient_weight > 0) {
       const double scaled = config_.gradient_weight * weight;
-      sum += scaled * (config_.gradient_kind == GradientKind::joint
-                           ? gradient_term(error, known, share * scaled / batch, slope)
-                           : axis_terms(error, known, share * scaled / batch, slope));
+      loss +=
+          scaled * (config_.gradient_kind == GradientKind::joint ? gradient_term(error, known, factor * scaled, slope)
+                                                                 : axis_terms(error, known, factor * scaled, slope));
     }
+    losses.push_back(loss);
     for (std::size_t i = 0, c = 0; i < size; ++i, c = c + 1 == channels ? 0 : c + 1) {
       slopes[first + i] = static_cast<float>(slope[i] * roots_[c] * output_.scale()[c]);
     }
     first += size;
   }
-  return sum / batch;
+  return losses;
 }
 
 }  // namespace lano

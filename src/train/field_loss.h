@@ -29,6 +29,10 @@ class FieldLoss {
   // Writes slopes [P, du] = share dL/du and returns L (without the share).
   double operator()(std::span<const float> network, std::span<const float> truth, std::span<const std::int64_t> sizes,
                     std::span<const double> weights, double share, std::span<float> slopes) const;
+  // The terms of the sum, one per sample, for a caller who has some of a batch: slopes = factor d(sum)/du.
+  std::vector<double> of_samples(std::span<const float> network, std::span<const float> truth,
+                                 std::span<const std::int64_t> sizes, std::span<const double> weights, double factor,
+                                 std::span<float> slopes) const;
 
  private:
   // The gradient term of one sample, without its weight; its slope by the errors, times `weight`, is added.

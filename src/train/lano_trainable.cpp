@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/error.h"
 #include "model_spec/lano_sizes.h"
@@ -33,8 +34,10 @@ LanoShape shape_of(const nlohmann::json& architecture) {
   return shape;
 }
 
+}  // namespace
+
 // The embeddings of the samples' times, one behind the other; empty where the model does not know time.
-struct TimeFeatures {
+struct LanoTrainable::TimeFeatures {
   std::vector<TimeTrace> traces;
   std::vector<float> values, slopes;  // [samples, C]
   const float* data() const { return values.empty() ? nullptr : values.data(); }
@@ -49,8 +52,6 @@ struct TimeFeatures {
     slopes.resize(values.size());
   }
 };
-
-}  // namespace
 
 LanoTrainable::LanoTrainable(const nlohmann::json& architecture, const TrainConfig& config, const Objective& objective)
     : config_(config_of(architecture)),
@@ -82,12 +83,10 @@ std::int64_t LanoTrainable::use_agents(std::int64_t agents) {
   return element_count(patches_);
 }
 
-LanoGradients LanoTrainable::gradients_in(std::vector<float>& flat) const {
-  flat.resize(values_.size());
-  std::size_t at = 0;
+LanoGradients LanoTrainable::gradients_at(float* flat) const {
   return make_lano_tensors<float*>(config_, shape_, [&](const std::string&, const Shape& shape) {
-    float* const place = flat.data() + at;
-    at += static_cast<std::size_t>(element_count(shape));
+    float* const place = flat;
+    flat += element_count(shape);
     return place;
   });
 }
@@ -174,6 +173,29 @@ struct LanoTrainable::Pass {
 };
 
 double LanoTrainable::learn(const Lesson& lesson) {
+  std::vector<float>& sum = lesson.first ? gradients_ : more_;
+  std::vector<double> losses;
+  if (rollout_ == 1) {
+    sum.resize(values_.size());
+    losses = go_through(lesson, sum);
+  } else {
+    SampleLessons each;
+    learn_samples(lesson, each);
+    losses = each.losses;
+    sum.assign(each.gradients.begin(), each.gradients.begin() + static_cast<std::ptrdiff_t>(values_.size()));
+    for (std::size_t at = values_.size(); at < each.gradients.size(); at += values_.size())
+      add_to(sum, std::span(each.gradients).subspan(at, values_.size()));
+  }
+  if (!lesson.first) add_to(gradients_, more_);
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+void LanoTrainable::learn_samples(const Lesson& lesson, SampleLessons& each) {
+  each.gradients.resize(lesson.batch.sizes.size() * values_.size());
+  each.losses = go_through(lesson, each.gradients);
+}
+
+std::vector<double> LanoTrainable::go_through(const Lesson& lesson, std::vector<float>& rows) {
   const FieldBatch& batch = lesson.batch;
   const Places places = places_of(batch);
   const std::vector<kernels::Sample> samples = places.samples();
@@ -183,7 +205,7 @@ double LanoTrainable::learn(const Lesson& lesson) {
   const auto window = static_cast<std::size_t>(state_frames());  // 0: the model does not step
 
   std::vector<Pass> passes(static_cast<std::size_t>(rollout_));
-  double sum = 0;
+  std::vector<double> losses(batch.sizes.size());
   std::vector<std::vector<float>> given(window, std::vector<float>(size));
   for (std::size_t j = 0; j < window; ++j) output_.encode(lesson.truth[j], given[j]);
   // Frame j of the row that the given ones begin and the passes go on.
@@ -191,6 +213,8 @@ double LanoTrainable::learn(const Lesson& lesson) {
     return j < window ? given[j] : passes[j - window].output;
   };
   const std::vector<float> features = features_of(batch);
+  const auto whole = static_cast<double>(lesson.of > 0 ? lesson.of : static_cast<std::int64_t>(losses.size()));
+  const auto steps = static_cast<double>(rollout_);
   for (std::size_t k = 0; k < passes.size(); ++k) {
     Pass& p = passes[k];
     p.features = features;
@@ -201,26 +225,32 @@ double LanoTrainable::learn(const Lesson& lesson) {
     p.tape = network.record(samples, p.features.data(), time.data(), p.output.data(), dropout);
     if (window > 0) add_increment(increment_, frame_at(k + window - 1), p.output);
     const std::vector<double> all_one;
-    sum += loss_(p.output, lesson.truth[window + k], batch.sizes, lesson.weights.empty() ? all_one : lesson.weights[k],
-                 lesson.share / static_cast<double>(rollout_), p.slopes);
+    const std::vector<double> now =
+        loss_.of_samples(p.output, lesson.truth[window + k], batch.sizes,
+                         lesson.weights.empty() ? all_one : lesson.weights[k], lesson.share / steps / whole, p.slopes);
+    for (std::size_t b = 0; b < losses.size(); ++b) losses[b] += now[b] / steps;
   }
 
-  std::vector<float> feature_slopes;
+  std::vector<float> feature_slopes, more(passes.size() > 1 ? rows.size() : 0);
   for (std::size_t k = passes.size(); k-- > 0;) {
     Pass& p = passes[k];
-    const bool add = !lesson.first || k + 1 < passes.size();
-    std::vector<float>& flat = add ? more_ : gradients_;
-    const LanoGradients to = gradients_in(flat);
+    std::vector<float>& to = k + 1 == passes.size() ? rows : more;
     if (k > 0) feature_slopes.resize(p.features.size());
     // The next state is the last one and a multiple of what the network gives.
     if (!increment_.empty() && k > 0) add_to(passes[k - 1].slopes, p.slopes);
     for (std::size_t i = 0; !increment_.empty() && i < p.slopes.size(); ++i)
       p.slopes[i] *= static_cast<float>(increment_[i % increment_.size()]);
-    network.backward(*p.tape, p.features.data(), p.slopes.data(), to.network, k > 0 ? feature_slopes.data() : nullptr,
+    std::vector<LanoGradients> places_to;
+    std::vector<kernels::Gradients> network_to;
+    for (std::size_t at = 0; at < to.size(); at += values_.size()) {
+      places_to.push_back(gradients_at(to.data() + at));
+      network_to.push_back(places_to.back().network);
+    }
+    network.backward(*p.tape, p.features.data(), p.slopes.data(), network_to, k > 0 ? feature_slopes.data() : nullptr,
                      time.values.empty() ? nullptr : time.slopes.data());
     p.tape.reset();
-    if (!time.values.empty()) embed_time_backward(weights_.time, time.traces, time.slopes.data(), to.time);
-    if (add) add_to(gradients_, more_);
+    if (!time.values.empty()) time_gradients(time, places_to);
+    if (&to == &more) add_to(rows, more);
     if (k == 0) break;
     const std::int64_t channels = shape_.output_channels;
     for (std::size_t j = k < window ? window - k : 0; j < window; ++j) {  // frames that passes made
@@ -234,7 +264,29 @@ double LanoTrainable::learn(const Lesson& lesson) {
       }
     }
   }
-  return sum / static_cast<double>(rollout_);
+  return losses;
+}
+
+// Of each sample, or added up in order where there is one place only.
+void LanoTrainable::time_gradients(const TimeFeatures& time, std::span<const LanoGradients> to) const {
+  const auto width = static_cast<std::size_t>(config_.width);
+  std::vector<float> own(2 * width * (width + 1));
+  const TimeTensors<float*> scratch{own.data(), own.data() + width * width, own.data() + width * (width + 1),
+                                    own.data() + width * (2 * width + 1)};
+  for (std::size_t i = 0; i < time.traces.size(); ++i) {
+    const std::span<const TimeTrace> trace = std::span(time.traces).subspan(i, 1);
+    const float* const slopes = time.slopes.data() + i * width;
+    const bool adds = to.size() == 1 && i > 0;
+    embed_time_backward(weights_.time, trace, slopes, adds ? scratch : to[to.size() == 1 ? 0 : i].time);
+    if (!adds) continue;
+    const auto add = [](const float* from, float* sum, std::size_t count) {
+      for (std::size_t j = 0; j < count; ++j) sum[j] += from[j];
+    };
+    add(scratch.first, to[0].time.first, width * width);
+    add(scratch.first_bias, to[0].time.first_bias, width);
+    add(scratch.second, to[0].time.second, width * width);
+    add(scratch.second_bias, to[0].time.second_bias, width);
+  }
 }
 
 std::vector<float> LanoTrainable::pass(const FieldBatch& batch, std::span<const float> state,
@@ -254,11 +306,11 @@ std::vector<float> LanoTrainable::pass(const FieldBatch& batch, std::span<const 
   }
   const auto tape = network.record(samples, features.data(), time.data(), output.data());
   if (feature_slopes != nullptr) feature_slopes->resize(features.size());
-  const LanoGradients to = gradients_in(gradients_);
+  const LanoGradients to = gradients_at(gradients_.data());
   network.backward(*tape, features.data(), slopes.data(), to.network,
                    feature_slopes == nullptr ? nullptr : feature_slopes->data(),
                    time.values.empty() ? nullptr : time.slopes.data());
-  if (!time.values.empty()) embed_time_backward(weights_.time, time.traces, time.slopes.data(), to.time);
+  if (!time.values.empty()) time_gradients(time, {&to, 1});
   return output;
 }
 

@@ -22,6 +22,7 @@ class LanoTrainable : public Trainable {
   std::span<float> values() override { return values_; }
   std::span<float> gradients() override { return gradients_; }
   double learn(const Lesson& lesson) override;
+  void learn_samples(const Lesson& lesson, SampleLessons& each) override;
   std::unique_ptr<Predictor> predictor(const ModelFile& about) override;
 
   // One pass of the network, for tests and measurements: network values [P, du] of normalised fields; state [P, du]
@@ -38,6 +39,7 @@ class LanoTrainable : public Trainable {
     std::vector<kernels::Sample> samples() const;
   };
   struct Pass;
+  struct TimeFeatures;
 
   Places places_of(const FieldBatch& batch);
   std::vector<float> features_of(const FieldBatch& batch);  // state columns are left 0
@@ -46,7 +48,11 @@ class LanoTrainable : public Trainable {
   void position_columns(const FieldBatch& batch, std::int64_t stride, std::vector<float>& features);
   std::int64_t state_frames() const { return config_.task == Task::autoregressive ? config_.state_frames : 0; }
   std::int64_t state_channels() const { return state_frames() * shape_.output_channels; }
-  LanoGradients gradients_in(std::vector<float>& flat) const;
+  LanoGradients gradients_at(float* flat) const;
+  // Writes the gradients of each sample to `rows` [samples, parameters], or where there is room for one row only their
+  // sum in order (not of a roll-out); returns the loss of each sample.
+  std::vector<double> go_through(const Lesson& lesson, std::vector<float>& rows);
+  void time_gradients(const TimeFeatures& time, std::span<const LanoGradients> to) const;
 
   LanoConfig config_;
   LanoShape shape_;

@@ -4,6 +4,8 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "core/ranks.h"
+#include "train/flat.h"
 #include "train/sample_changes.h"
 
 namespace lano {
@@ -81,19 +83,44 @@ void Learner::draw_agents() {
   model_->use_agents(std::llround(std::exp(least + (most - least) * stream.uniform())));
 }
 
+// A lesson of this rank's share of a batch; the gradients of all samples are added up in order, as one rank would.
+double Learner::learn_together(const PreparedBatch& part, Lesson lesson) {
+  lesson.of = part.of;
+  SampleLessons& each = each_;
+  each.losses.clear();
+  each.gradients.resize(part.items.size() * model_->gradients().size());
+  if (!part.items.empty()) model_->learn_samples(lesson, each);
+  const std::span<float> gradients = model_->gradients();
+  if (lesson.first) {
+    ranks().sum_rows(each.gradients, gradients);
+  } else {
+    std::vector<float> sum(gradients.size());
+    ranks().sum_rows(each.gradients, sum);
+    add_to(gradients, sum);
+  }
+  double loss = 0;
+  for (const double one : ranks().gather(std::span<const double>(each.losses))) loss += one;
+  return loss / static_cast<double>(part.of);
+}
+
 Learner::Step Learner::step(const std::vector<PreparedBatch>& parts, std::int64_t total_steps,
                             std::int64_t steps_per_epoch) {
   const ScheduleValue now = schedule_value(config_.schedule, steps(), total_steps, steps_per_epoch);
   Step done{0, now.learning_rate, true};
   draw_agents();
   std::size_t all = 0, place = 0;
-  for (const PreparedBatch& part : parts) all += part.items.size();
+  const auto size_of = [](const PreparedBatch& part) {
+    return part.of > 0 ? static_cast<std::size_t>(part.of) : part.items.size();
+  };
+  for (const PreparedBatch& part : parts) all += size_of(part);
   for (const PreparedBatch& part : parts) {
-    Lesson now_learned = lesson(part, place, total_steps);
-    now_learned.share = static_cast<double>(part.items.size()) / static_cast<double>(all);
+    const std::uint64_t first = place + static_cast<std::uint64_t>(part.before);
+    Lesson now_learned = part.items.empty() ? Lesson() : lesson(part, first, total_steps);
+    now_learned.share = static_cast<double>(size_of(part)) / static_cast<double>(all);
     now_learned.first = place == 0;
-    done.loss += now_learned.share * model_->learn(now_learned);
-    place += part.items.size();
+    done.loss += now_learned.share *
+                 (ranks().alone() ? model_->learn(now_learned) : learn_together(part, std::move(now_learned)));
+    place += size_of(part);
   }
   if (!config_.agents_range.empty()) model_->use_agents(config_.lano.agents);
   const double norm = clip_gradients(model_->gradients(), config_.clip);

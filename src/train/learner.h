@@ -20,7 +20,8 @@ class Learner {
     double loss = 0, learning_rate = 0;
     bool finite = true;  // where not, no weight was changed
   };
-  // parts: batches whose gradients make this step together, as one large batch would.
+  // parts: batches whose gradients make this step together, as one large batch would. On several ranks (core/ranks.h)
+  // each has its own share of every batch, and all end with the same weights.
   Step step(const std::vector<PreparedBatch>& parts, std::int64_t total_steps, std::int64_t steps_per_epoch);
 
   std::int64_t steps() const { return optimiser_.steps(); }
@@ -34,6 +35,7 @@ class Learner {
 
  private:
   Lesson lesson(const PreparedBatch& part, std::uint64_t place, std::int64_t total_steps) const;
+  double learn_together(const PreparedBatch& part, Lesson lesson);
   void draw_agents();
   void add_noise(Lesson& lesson) const;
 
@@ -42,6 +44,7 @@ class Learner {
   Optimiser optimiser_;
   std::vector<float> average_;
   std::int64_t state_frames_ = 1;
+  SampleLessons each_;  // of this rank's share of a batch; kept, since new memory at every step costs page faults
 };
 
 }  // namespace lano

@@ -17,6 +17,10 @@ MakeTrainable& torch_trainables() {
 
 }  // namespace
 
+void Trainable::learn_samples(const Lesson&, SampleLessons&) {
+  fail("training on several ranks", "a LANO on the fused engine", "another model", "start it without mpirun");
+}
+
 void Trainable::load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing) {
   if (!named.empty())
     fail(doing, "a model without running statistics", std::to_string(named.size()), "the file is of another model");

@@ -34,8 +34,15 @@ struct Lesson {
   std::vector<std::vector<float>> truth;     // [P, du] physical; autoregressive: the frames of the state, one per step
   std::vector<std::vector<double>> weights;  // of each sample in each judged frame; empty: 1
   double share = 1;                          // of this batch in the loss of the step
+  std::int64_t of = 0;                       // samples of the batch, of which this lesson has some; 0: it has all
   bool first = true;                         // of the step: gradients are written, else added to
   std::uint64_t step = 0, place = 0;         // steps done before; the batch's first sample within the step
+};
+
+// What each sample of a lesson gives by itself.
+struct SampleLessons {
+  std::vector<double> losses;
+  std::vector<float> gradients;  // [samples, parameters]
 };
 
 class Trainable {
@@ -50,6 +57,9 @@ class Trainable {
   virtual std::span<float> gradients() = 0;
   // The loss of a lesson (without its share); the gradients grow by share times its own.
   virtual double learn(const Lesson& lesson) = 0;
+  // The same, sample by sample, for ranks that share a batch: the gradients added up in order are those of learn() to
+  // the bit, and the mean of the losses is its loss. Fails where a model cannot tell its samples apart.
+  virtual void learn_samples(const Lesson& lesson, SampleLessons& each);
   // With the weights as they are now; `about` is a model file without weights. Not beside learn().
   virtual std::unique_ptr<Predictor> predictor(const ModelFile& about) = 0;
 

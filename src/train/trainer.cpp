@@ -12,9 +12,11 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/ranks.h"
 #include "core/threads.h"
 #include "core/version.h"
 #include "evaluate/shown_samples.h"
+#include "kernels/tile_kernels.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
 #include "train/checkpoint.h"
@@ -56,15 +58,17 @@ class Trainer {
         feed_(subject_.make_feed(model())),
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
               training_starts(config, subject_.reader.description())),
-        folder_(folder),  // last: what is wrong with recipe and data has been said, and nothing written
+        folder_(folder,
+                ranks().first()),  // last: what is wrong with recipe and data has been said, and nothing written
         checkpoints_(folder_.checkpoints()) {
     state_.config = to_toml(config);
     state_.data = data_identity(subject_.reader, subject_.survey.ids);
     state_.threads = thread_count();
-    if (subject_.start && !std::filesystem::exists(start_file(folder)))
+    if (folder_.writes() && subject_.start && !std::filesystem::exists(start_file(folder)))
       write_model_file(start_file(folder), *subject_.start);
   }
 
+  void check_same_work();
   void resume();
   TrainResult run();
 
@@ -82,6 +86,7 @@ class Trainer {
   std::optional<double> average_error();
   bool out_of_patience() const;
   bool checkpoint_due() const;
+  bool wants_to_stop() const;
   void save(bool best);
   void write_model();
   TrainResult summary() const;
@@ -108,9 +113,27 @@ class Trainer {
   std::vector<BaselineError> validation_baselines_;
 };
 
+// Ranks with another program, recipe or dataset would compute something that is nobody's.
+void Trainer::check_same_work() {
+  if (ranks().alone()) return;
+  const std::string mine =
+      fmt::format("lano {}, {}; {}; {}", kVersion, kernels::kernels().name, deciding_recipe(config_), state_.data);
+  const std::vector<std::string> all = ranks().gather(mine);
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    fail(fmt::format("training on {} ranks", all.size()), fmt::format("on rank {} what rank 0 has ({})", r, all[0]),
+         all[r], "give all ranks the same program, processors, recipe and dataset");
+  }
+}
+
 void Trainer::resume() {
   std::vector<std::string> said;
-  std::optional<CheckpointFolder::Found> found = checkpoints_.newest(said);
+  std::optional<CheckpointFolder::Found> found;
+  if (folder_.writes()) found = checkpoints_.newest(said);
+  if (!ranks().alone()) {
+    const std::string newest = ranks().from_first(found ? found->path.string() : std::string());
+    if (!folder_.writes() && !newest.empty()) found = {read_checkpoint(newest), newest};
+  }
   for (const std::string& text : said) listener().warn("passing over a damaged checkpoint: " + text);
   if (!found && std::filesystem::exists(folder_.checkpoints() / "last.safetensors")) {
     fail("resuming a run", "checkpoints of this version", "one of an earlier build",
@@ -138,7 +161,8 @@ void Trainer::resume() {
   saved_ = found->path;
   // A kill may have come between the checkpoint and these.
   folder_.write_metrics(state_.history);
-  if (state_.epoch > 0 && state_.best.epoch == state_.epoch && state_.steps == state_.epoch * plan_.steps())
+  if (folder_.writes() && state_.epoch > 0 && state_.best.epoch == state_.epoch &&
+      state_.steps == state_.epoch * plan_.steps())
     checkpoints_.keep_as_best(saved_);
   if (!state_.best_weights.empty()) write_model();
   listener().say(fmt::format("resuming after step {} (epoch {} of {})", state_.steps, state_.epoch, config_.epochs));
@@ -146,9 +170,9 @@ void Trainer::resume() {
 
 TrainResult Trainer::run() {
   const bool judged_before = done() && is_finished(folder_.path());
-  write_file_atomically(folder_.config(), state_.config);
+  if (folder_.writes()) write_file_atomically(folder_.config(), state_.config);
   announce();
-  if (options_.baselines && subject_.validation.count() > 0 && !judged_before) {
+  if (folder_.writes() && options_.baselines && subject_.validation.count() > 0 && !judged_before) {
     validation_baselines_ = baselines_on(Split::validation);
     listener().say("for comparison, on validation: " + baselines_text(validation_baselines_));
   }
@@ -159,7 +183,7 @@ TrainResult Trainer::run() {
       std::max<std::int64_t>(0, (last - state_.epoch) * plan_.items() - std::max<std::int64_t>(0, begun)), "samples");
   checkpointed_ = Clock::now();
   cost_.emplace(work_until(last));
-  while (state_.epoch < last && !state_.ended && !interrupted()) {
+  while (state_.epoch < last && !state_.ended && !wants_to_stop()) {
     if (epoch(progress)) finish_epoch();
   }
   progress.finish();
@@ -170,9 +194,10 @@ TrainResult Trainer::run() {
     result.test_l2 = record.test_l2();
     result.validation_baselines = record.validation_baselines;
     result.test_baselines = record.test_baselines;
-  } else if (result.finished) {
+  } else if (result.finished && folder_.writes()) {
     keeping([&] { judge(result); });
   }
+  ranks().meet();
   return result;
 }
 
@@ -209,20 +234,49 @@ TrainingWork Trainer::work_until(std::int64_t last) const {
   return {last - state_.epoch, plan_.steps(), looked_at / (3.0 * static_cast<double>(plan_.items_per_step()))};
 }
 
+// What this rank has of each batch.
+std::vector<Share> own_shares(const std::vector<std::vector<Item>>& batches) {
+  std::vector<Share> shares;
+  for (const std::vector<Item>& batch : batches)
+    shares.push_back(share_of(static_cast<std::int64_t>(batch.size()), ranks().rank(), ranks().size()));
+  return shares;
+}
+
+std::vector<std::vector<Item>> own_items(const std::vector<std::vector<Item>>& batches,
+                                         const std::vector<Share>& shares) {
+  std::vector<std::vector<Item>> own;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (shares[i].count() > 0)
+      own.emplace_back(batches[i].begin() + shares[i].first, batches[i].begin() + shares[i].last);
+  }
+  return own;
+}
+
+// A signal may reach one rank before another: all stop at the same step.
+bool Trainer::wants_to_stop() const {
+  if (ranks().alone()) return interrupted();
+  const double mine = interrupted() ? 1 : 0;
+  const std::vector<double> all = ranks().gather(std::span(&mine, 1));
+  return std::any_of(all.begin(), all.end(), [](double one) { return one != 0; });
+}
+
 // True where it came to its end; false where it was interrupted, with a checkpoint.
 bool Trainer::epoch(CountedWork& progress) {
   subject_.reader.check_unchanged();  // also where all samples are in memory: the test split is not
   const std::int64_t first = state_.steps - state_.epoch * plan_.steps();
   const std::vector<std::vector<Item>> batches = plan_.batches(state_.epoch, first);
+  const std::vector<Share> shares = own_shares(batches);
   const double before = state_.epoch_seconds;
   const auto begun = Clock::now();
   std::size_t taken = 0;
-  feed_->plan(batches);
+  feed_->plan(own_items(batches, shares));
   for (std::int64_t s = first; s < plan_.steps(); ++s) {
     std::vector<PreparedBatch> parts;
     std::vector<std::int64_t> ids;
     for (std::int64_t a = 0; a < config_.accumulate && taken < batches.size(); ++a, ++taken) {
-      parts.push_back(feed_->next());
+      parts.push_back(shares[taken].count() > 0 ? feed_->next() : PreparedBatch());
+      parts.back().before = shares[taken].first;
+      parts.back().of = static_cast<std::int64_t>(batches[taken].size());
       for (const Item& item : batches[taken]) ids.push_back(subject_.survey.ids[static_cast<std::size_t>(item.row)]);
     }
     const Learner::Step done = learner_.step(parts, config_.epochs * plan_.steps(), plan_.steps());
@@ -236,7 +290,7 @@ bool Trainer::epoch(CountedWork& progress) {
     if (const auto cost = cost_->after_step()) listener().say(*cost);
     if (options_.after_step) options_.after_step(state_.steps);
     if (s + 1 == plan_.steps()) break;
-    const bool stop = interrupted();
+    const bool stop = wants_to_stop();
     if (stop || checkpoint_due()) save(false);
     if (stop) return false;
   }
@@ -315,11 +369,13 @@ void Trainer::save(bool best) {
   state_.second_moment = learner_.optimiser().second_moment();
   if (!all_finite(state_.weights) || !all_finite(state_.buffers) || !all_finite(state_.average))
     fail_not_finite("finite weights after the last step", "NaN or infinity");
+  if (!folder_.writes()) return;
   keeping([&] { saved_ = checkpoints_.save(state_, best); });
   checkpointed_ = Clock::now();
 }
 
 void Trainer::write_model() {
+  if (!folder_.writes()) return;
   ModelFile file = subject_.about_model(model().architecture());
   file.provenance = {{"version", kVersion},
                      {"recipe", deciding_recipe(config_)},
@@ -424,9 +480,21 @@ void Trainer::fail_not_finite(const std::string& what, const std::string& found)
 
 }  // namespace
 
+namespace {
+
+void check_ranks(const TrainConfig& config) {
+  if (config.batch >= ranks().size()) return;
+  fail_usage(fmt::format("training on {} ranks", ranks().size()), "at least one sample of a batch for each",
+             fmt::format("train.batch = {}", config.batch), "start fewer ranks, or give a larger --set train.batch");
+}
+
+}  // namespace
+
 TrainResult train(const TrainConfig& config, const std::filesystem::path& run_folder, const TrainOptions& options) {
   check_train_config(config);
+  check_ranks(config);
   Trainer trainer(config, run_folder, options);
+  trainer.check_same_work();
   if (options.resume) trainer.resume();
   return trainer.run();
 }

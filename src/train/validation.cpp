@@ -3,21 +3,29 @@
 #include <cmath>
 #include <utility>
 
+#include "core/ranks.h"
 #include "data/sample_feed.h"
 #include "evaluate/evaluation.h"
+#include "metrics/metrics.h"
 
 namespace lano {
 
 Validation::Validation(const DatasetReader& reader, std::vector<std::int64_t> ids)
-    : reader_(reader), ids_(std::move(ids)) {
+    : reader_(reader), count_(static_cast<std::int64_t>(ids.size())) {
+  const Share own = share_of(count_, ranks().rank(), ranks().size());
+  ids_.assign(ids.begin() + own.first, ids.begin() + own.last);
   if (sample_bytes(reader_, ids_) <= kPieceBytes) samples_ = reader_.read(ids_);
 }
 
 double Validation::error(Predictor& predictor) const {
-  if (ids_.empty()) return std::nan("");
-  const Evaluation evaluation = samples_.count > 0 ? judge(predictor, reader_.description(), samples_).evaluation
-                                                   : judge_in_pieces(predictor, reader_, ids_, kPieceBytes);
-  return evaluation.relative_l2.summary.mean;
+  if (count_ == 0) return std::nan("");
+  Evaluation evaluation;
+  if (!ids_.empty()) {
+    evaluation = samples_.count > 0 ? judge(predictor, reader_.description(), samples_).evaluation
+                                    : judge_in_pieces(predictor, reader_, ids_, kPieceBytes);
+  }
+  if (ranks().alone()) return evaluation.relative_l2.summary.mean;
+  return summarise(ranks().gather(std::span<const double>(evaluation.relative_l2.per_sample))).mean;
 }
 
 }  // namespace lano

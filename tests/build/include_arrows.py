@@ -6,6 +6,7 @@ import sys
 
 ALLOWED = {
     "core": set(),
+    "cluster": {"core"},
     "model_spec": {"core"},
     "kernels": {"core", "model_spec"},
     "pde": {"core"},

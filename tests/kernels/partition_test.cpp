@@ -37,7 +37,16 @@ TEST(Partition, CoversEveryPointOnceInOrder) {
       unit = group.last;
     }
     EXPECT_EQ(unit, static_cast<std::int64_t>(p.units.size()));
-    EXPECT_LE(p.groups.size(), 96u);  // each costs a copy of a block's gradients
+    // Each costs a copy of a block's gradients. They are cut within samples, so that those of a sample do not depend on
+    // the samples beside it.
+    ASSERT_EQ(p.first_group.size(), points.size() + 1);
+    for (std::size_t s = 0; s < points.size(); ++s) {
+      EXPECT_LE(p.first_group[s + 1] - p.first_group[s], 64);
+      EXPECT_EQ(p.groups[static_cast<std::size_t>(p.first_group[s])].first, p.first_unit[s]);
+      const Partition alone = divide({points[s]}, 240);
+      EXPECT_EQ(p.first_unit[s + 1] - p.first_unit[s], static_cast<std::int64_t>(alone.units.size()));
+      EXPECT_EQ(p.first_group[s + 1] - p.first_group[s], static_cast<std::int64_t>(alone.groups.size()));
+    }
   }
 }
 

@@ -126,13 +126,13 @@ TEST(CheckpointFolder, AStateOfAnotherBuildIsRefusedAndLeftAlone) {
   const CheckpointFolder folder(scratch / "");
   const auto path = folder.save(sample(5), false);
   std::string bytes = read_file(path, "r");
-  const std::string now = "\"format_version\":\"3\"";
+  const std::string now = "\"format_version\":\"4\"";
   ASSERT_NE(bytes.find(now), std::string::npos);
   bytes.replace(bytes.find(now), now.size(), "\"format_version\":\"2\"");
   std::ofstream(path, std::ios::binary) << bytes;
   std::vector<std::string> said;
   EXPECT_ERROR_WITH(folder.newest(said),
-                    "expected format version 3, found 2; finish the run with the lano that began it");
+                    "expected format version 4, found 2; finish the run with the lano that began it");
   EXPECT_EQ(read_file(path, "r"), bytes);
 }
 

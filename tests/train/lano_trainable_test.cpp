@@ -439,6 +439,29 @@ TEST(LanoTrainable, ThreadsDoNotChangeABit) {
   EXPECT_EQ(gradients[0], gradients[2]);
 }
 
+// What ranks rely on: the gradients of a sample by itself, whatever is learned beside it, and their sum in order.
+TEST(LanoTrainable, SamplesByThemselvesAddUpToTheBatchBitForBit) {
+  for (const Setting& setting : settings()) {
+    SCOPED_TRACE(setting.name);
+    Taught together(setting), each(setting);
+    const double loss = together.lano->learn(together.lesson);
+    SampleLessons samples;
+    each.lano->learn_samples(each.lesson, samples);
+    const std::size_t parameters = each.lano->values().size();
+    ASSERT_EQ(samples.gradients.size(), samples.losses.size() * parameters);
+    std::vector<float> sum(samples.gradients.begin(),
+                           samples.gradients.begin() + static_cast<std::ptrdiff_t>(parameters));
+    double losses = samples.losses[0];
+    for (std::size_t i = 1; i < samples.losses.size(); ++i) {
+      losses += samples.losses[i];
+      for (std::size_t p = 0; p < parameters; ++p) sum[p] += samples.gradients[i * parameters + p];
+    }
+    EXPECT_EQ(losses / static_cast<double>(samples.losses.size()), loss);
+    const std::span<const float> whole = together.lano->gradients();
+    EXPECT_EQ(sum, std::vector<float>(whole.begin(), whole.end()));
+  }
+}
+
 TEST(Dropout, DropsItsShareAndKeepsTheMean) {
   const kernels::Dropout dropout{0.3, 5, 2, 0, 0};
   const kernels::DropoutMask mask(dropout, 1, 0, kernels::Branch::attention),

@@ -1,0 +1,156 @@
+#include "core/ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace lano {
+namespace {
+
+// Floats that go round at once, of all rows: bounds the memory, and the counts of MPI, which are ints.
+constexpr std::int64_t kFloatsAtOnce = std::int64_t{1} << 24;
+
+struct Word {
+  std::int64_t failed = 0;  // bytes of the sentence, 0: well
+  std::int64_t value = 0;
+};
+
+class OneRank : public Ranks {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+
+ protected:
+  void exchange(const void* mine, std::size_t bytes, void* all) override { copy(mine, bytes, all); }
+  void exchange(const void* mine, std::span<const std::size_t> bytes, void* all) override { copy(mine, bytes[0], all); }
+  void exchange_in_place(std::span<const std::size_t>, void*) override {}
+  void hand_round(const void*, std::span<const std::size_t>, void*, std::span<const std::size_t>) override {}
+
+ private:
+  static void copy(const void* from, std::size_t bytes, void* to) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+};
+
+std::unique_ptr<Ranks>& current() {
+  static std::unique_ptr<Ranks> ranks = std::make_unique<OneRank>();
+  return ranks;
+}
+
+}  // namespace
+
+Ranks& ranks() { return *current(); }
+void set_ranks(std::unique_ptr<Ranks> several) {
+  current() = several == nullptr ? std::make_unique<OneRank>() : std::move(several);
+}
+
+AloneForNow::AloneForNow() : several_(std::move(current())) { set_ranks(nullptr); }
+AloneForNow::~AloneForNow() { set_ranks(std::move(several_)); }
+
+std::vector<std::string> Ranks::gather_texts(std::string_view mine, std::span<const std::size_t> bytes) {
+  std::string all(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}), '\0');
+  exchange(mine.data(), bytes, all.data());
+  std::vector<std::string> texts;
+  std::size_t at = 0;
+  for (const std::size_t size : bytes) {
+    texts.push_back(all.substr(at, size));
+    at += size;
+  }
+  return texts;
+}
+
+std::vector<std::int64_t> Ranks::check_in(std::int64_t value) {
+  const Word mine{0, value};
+  std::vector<Word> words(static_cast<std::size_t>(size()));
+  exchange(&mine, sizeof mine, words.data());
+  std::vector<std::int64_t> values;
+  std::vector<std::size_t> bytes;
+  for (const Word& word : words) {
+    values.push_back(word.value);
+    bytes.push_back(static_cast<std::size_t>(word.failed));
+  }
+  const auto failed = std::find_if(bytes.begin(), bytes.end(), [](std::size_t size) { return size > 0; });
+  if (failed == bytes.end()) return values;
+  const std::vector<std::string> texts = gather_texts({}, bytes);
+  throw RankFailure(
+      fmt::format("rank {}: {}", failed - bytes.begin(), texts[static_cast<std::size_t>(failed - bytes.begin())]));
+}
+
+std::vector<std::string> Ranks::tell_failure(const std::string& sentence) noexcept {
+  if (alone()) return {};
+  try {
+    const std::string text = sentence.empty() ? "failed" : sentence.substr(0, 4096);
+    const Word mine{static_cast<std::int64_t>(text.size()), 0};
+    std::vector<Word> words(static_cast<std::size_t>(size()));
+    exchange(&mine, sizeof mine, words.data());
+    std::vector<std::size_t> bytes;
+    for (const Word& word : words) bytes.push_back(static_cast<std::size_t>(word.failed));
+    return gather_texts(text, bytes);
+  } catch (...) {
+    return {};
+  }
+}
+
+std::vector<std::string> Ranks::gather(std::string_view mine) {
+  const std::vector<std::int64_t> sizes = check_in(static_cast<std::int64_t>(mine.size()));
+  return gather_texts(mine, std::vector<std::size_t>(sizes.begin(), sizes.end()));
+}
+
+std::vector<double> Ranks::gather(std::span<const double> mine) {
+  std::vector<double> all;
+  for (const std::string& text :
+       gather(std::string_view(reinterpret_cast<const char*>(mine.data()), mine.size_bytes()))) {
+    const std::size_t before = all.size();
+    all.resize(before + text.size() / sizeof(double));
+    if (!text.empty()) std::memcpy(all.data() + before, text.data(), text.size());
+  }
+  return all;
+}
+
+std::string Ranks::from_first(std::string_view mine) { return gather(first() ? mine : std::string_view()).front(); }
+
+void Ranks::sum_rows(std::span<const float> rows, std::span<float> sum) {
+  const auto width = static_cast<std::int64_t>(sum.size());
+  const std::int64_t own = width == 0 ? 0 : static_cast<std::int64_t>(rows.size()) / width;
+  const std::vector<std::int64_t> counts = check_in(own);
+  const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), parts = size();
+  const std::int64_t columns = std::max<std::int64_t>(parts, kFloatsAtOnce / std::max<std::int64_t>(1, all));
+  std::vector<std::size_t> sent(counts.size()), received(counts.size()), slices(counts.size());
+  // Each rank adds up a slice of the columns for all.
+  for (std::int64_t begin = 0; begin < width; begin += columns) {
+    const std::int64_t count = std::min(columns, width - begin);
+    const Share mine = share_of(count, rank(), parts);
+    pieces_.resize(static_cast<std::size_t>(own * (count - mine.count())));
+    float* piece = pieces_.data();
+    for (std::int64_t to = 0; to < parts; ++to) {
+      const Share slice = share_of(count, to, parts);
+      const bool other = to != rank();  // this rank's own slice stays where it is
+      for (std::int64_t r = 0; other && r < own; ++r)
+        piece = std::copy_n(rows.data() + r * width + begin + slice.first, slice.count(), piece);
+      sent[static_cast<std::size_t>(to)] = other ? static_cast<std::size_t>(own * slice.count()) * sizeof(float) : 0;
+      slices[static_cast<std::size_t>(to)] = static_cast<std::size_t>(slice.count()) * sizeof(float);
+      received[static_cast<std::size_t>(to)] =
+          other ? static_cast<std::size_t>(counts[static_cast<std::size_t>(to)] * mine.count()) * sizeof(float) : 0;
+    }
+    got_.resize(static_cast<std::size_t>((all - own) * mine.count()));
+    hand_round(pieces_.data(), sent, got_.data(), received);
+    float* const to = sum.data() + begin + mine.first;
+    const float* next = got_.data();
+    bool started = false;
+    for (std::size_t from = 0; from < counts.size(); ++from) {
+      for (std::int64_t r = 0; r < counts[from]; ++r) {
+        const bool here = static_cast<int>(from) == rank();
+        const float* const row = here ? rows.data() + r * width + begin + mine.first : next;
+        if (!here) next += mine.count();
+        for (std::int64_t c = 0; c < mine.count(); ++c) to[c] = started ? to[c] + row[c] : row[c];
+        started = true;
+      }
+    }
+    if (!started) std::fill_n(to, mine.count(), 0.0f);
+    exchange_in_place(slices, sum.data() + begin);
+  }
+}
+
+}  // namespace lano

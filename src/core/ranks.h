@@ -1,0 +1,89 @@
+// The processes of one job that share a piece of work ("ranks", as MPI calls them): which of them this is, and what
+// they exchange. One process by itself is a job of one rank, and nothing here costs anything then. Sums are taken in
+// the order of ranks and rows, so that their bits do not depend on how many ranks there are.
+//
+// Every exchange begins with a word from each rank whether it is well. One that failed says so by tell_failure(), and
+// all others meet a RankFailure in their next exchange: no rank waits for one that will not come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace lano {
+
+// Another rank has failed; `what` names it, and says its sentence.
+class RankFailure : public Error {
+ public:
+  using Error::Error;
+};
+
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  bool alone() const { return size() == 1; }
+  bool first() const { return rank() == 0; }
+
+  // What every rank gave, in the order of ranks, on all of them.
+  std::vector<std::string> gather(std::string_view mine);
+  std::vector<double> gather(std::span<const double> mine);
+  // What the first rank gave.
+  std::string from_first(std::string_view mine);
+  // rows [own, width]: on all ranks sum [width] becomes the sum of all rows, in the order of ranks and rows.
+  void sum_rows(std::span<const float> rows, std::span<float> sum);
+  // All are here.
+  void meet() { check_in(0); }
+
+  // Tells the others, in their next exchange, that this one cannot go on. What all ranks that failed by then had to
+  // say; empty where this is not heard by anybody.
+  std::vector<std::string> tell_failure(const std::string& sentence) noexcept;
+
+ protected:
+  virtual void exchange(const void* mine, std::size_t bytes, void* all) = 0;  // as many bytes from each
+  virtual void exchange(const void* mine, std::span<const std::size_t> bytes, void* all) = 0;
+  virtual void exchange_in_place(std::span<const std::size_t> bytes, void* all) = 0;  // mine is in its place already
+  // One piece for each other rank, one behind the other; and one from each.
+  virtual void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
+                          std::span<const std::size_t> got_bytes) = 0;
+
+ private:
+  std::vector<std::int64_t> check_in(std::int64_t value);  // the values of all ranks; throws RankFailure
+  std::vector<std::string> gather_texts(std::string_view mine, std::span<const std::size_t> bytes);
+
+  std::vector<float> pieces_, got_;  // of sum_rows, kept: new memory at every step would cost page faults
+};
+
+// Those of this process: one, until a program that was started as one of several says otherwise.
+Ranks& ranks();
+void set_ranks(std::unique_ptr<Ranks> several);  // null: this process by itself again
+
+// While it lives, this rank works by itself; the others may wait for it in an exchange.
+class AloneForNow {
+ public:
+  AloneForNow();
+  ~AloneForNow();
+  AloneForNow(const AloneForNow&) = delete;
+  AloneForNow& operator=(const AloneForNow&) = delete;
+
+ private:
+  std::unique_ptr<Ranks> several_;
+};
+
+// Piece `part` of `parts` of `count` things: first .. last - 1.
+struct Share {
+  std::int64_t first = 0, last = 0;
+  std::int64_t count() const { return last - first; }
+};
+constexpr Share share_of(std::int64_t count, std::int64_t part, std::int64_t parts) {
+  return {count * part / parts, count * (part + 1) / parts};
+}
+
+}  // namespace lano
