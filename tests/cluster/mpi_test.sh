@@ -12,9 +12,12 @@ cd "$work" || exit 1
 # As root, more ranks than cores, and ranks that wait give their core away.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1
+# Under the sanitizers: Open MPI leaves memory behind, which would be the exit code of every rank. Leaks of our own are
+# seen by the tests of one process.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 failures=0
 wrong() { echo "FAILED: $*"; failures=$((failures + 1)); }
-on() { local count=$1; shift; timeout 120 mpirun --oversubscribe -n "$count" "$@"; }
+on() { local count=$1; shift; timeout 300 mpirun --oversubscribe -n "$count" "$@"; }
 
 "$lano" generate darcy --resolution 43 --stride 3 --train 20 --test 4 --out grid.h5 >/dev/null 2>&1
 "$lano" generate elasticity --train 10 --test 2 --out cloud.h5 >/dev/null 2>&1
@@ -63,7 +66,7 @@ refused 2 'expected one process, found 2 ranks' predict grid-1/model.safetensors
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
 
 # What one rank does wrong is said by the first, with its name.
-timeout 60 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : -n 1 "$lano" train "${grid[@]}" --bad --out odd \
+timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : -n 1 "$lano" train "${grid[@]}" --bad --out odd \
   >out.log 2>err.log && wrong "a rank with another command line was taken"
 grep -q '^lano: rank 1: .*--bad' err.log || wrong "another command line on rank 1: $(head -n 1 err.log)"
 
@@ -71,7 +74,7 @@ grep -q '^lano: rank 1: .*--bad' err.log || wrong "another command line on rank 
 long=("${grid[@]}" --set model.layers=2 --set train.epochs=40 --set checkpoint.steps=5 --threads 1)
 "$lano" train "${long[@]}" --out whole >/dev/null 2>&1 || wrong "the long run alone"
 on 2 "$lano" train "${long[@]}" --out killed >/dev/null 2>&1 &
-for _ in $(seq 100); do ls killed/checkpoint/step-* >/dev/null 2>&1 && break; sleep 0.1; done
+for _ in $(seq 1200); do ls killed/checkpoint/step-* >/dev/null 2>&1 && break; sleep 0.1; done
 pkill -9 -n -f "$lano train .*--out killed"
 start=$SECONDS
 wait $! && wrong "a job with a killed rank succeeded"
