@@ -186,7 +186,8 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
   double apart = 0;
   if (with_composite) {
     apart = difference(p, work, threads);
-    if (!(apart < 1e-2)) fail("measuring the engines", "the same answer from both", std::to_string(apart) + " apart");
+    if (!(apart < 1e-2))
+      fail("measuring the engines", "the same result from both", "a difference of " + std::to_string(apart));
   }
   // The composite path runs with one thread too: small problems are faster there, and its best time is the peer.
   std::vector<int> composite_threads;

@@ -50,7 +50,7 @@ std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) 
        "--batch", std::to_string(c.batch), "--grid", std::to_string(c.grid), "--threads", std::to_string(threads)},
       options);
   if (!end.good() || answer.empty())
-    fail("measuring memory", "the peak of a second process", "its failure", "is there enough memory?");
+    fail_plainly("measuring memory", "the second process failed", "check that there is enough free memory");
   return std::stoll(answer);
 }
 
@@ -151,8 +151,8 @@ std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem
   if (!o.onnxruntime.empty()) folder = o.onnxruntime;
   const bool there = std::filesystem::exists(folder / "node_modules/onnxruntime-node");
   if (!there && (!o.onnxruntime.empty() || said != nullptr)) {
-    fail_usage("measuring the runtime", "onnxruntime-node in node_modules of " + folder.string(), "none",
-               "run scripts/onnxruntime");
+    fail_usage_plainly("measuring the runtime", "onnxruntime-node is not in node_modules of " + folder.string(),
+                       "run scripts/onnxruntime");
   }
   return there ? folder : std::filesystem::path();
 }

@@ -75,9 +75,7 @@ void generate(const std::string& benchmark, const fs::path& file, const SetSizes
   std::fflush(stdout);
   const bool made = run_child(program_folder() / "lano", words).good();
   leave_if_interrupted();
-  if (!made)
-    fail(fmt::format("making '{}'", file.string()), "a dataset from 'lano generate'", "its failure",
-         "see the lines above");
+  if (!made) fail_plainly(fmt::format("making '{}'", file.string()), "'lano generate' failed", "see the lines above");
 }
 
 std::vector<std::string> keys_of(const auto& map) {

@@ -24,7 +24,7 @@ void prepare_process() {
 
 void refuse_to_overwrite(const std::string& path, bool force) {
   if (!force && std::filesystem::exists(path)) {
-    fail(fmt::format("writing '{}'", path), "a new file", "one that exists", "choose another --out, or add --force");
+    fail_plainly(fmt::format("writing '{}'", path), "the file exists already", "choose another --out, or add --force");
   }
 }
 

@@ -127,7 +127,8 @@ const std::array kBenchmarks{
 void check_options(const Benchmark& b, const GenerateOptions& o) {
   const auto only = [&](bool given, const char* option) {
     if (given && b.options.find(option) == std::string_view::npos) {
-      fail_usage(fmt::format("generating {}", b.name), fmt::format("no --{}: the benchmark fixes it", option), "one");
+      fail_usage_plainly(fmt::format("generating {}", b.name), fmt::format("--{} is fixed by the benchmark", option),
+                         "leave it out");
     }
   };
   only(o.resolution.has_value(), "resolution");
@@ -178,7 +179,7 @@ void run_generate(const GenerateOptions& o) {
     names.emplace_back(b.name);
   }
   names.emplace_back("all");
-  fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
+  fail_usage("generating a dataset", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
              fmt::format("'{}'", o.benchmark), did_you_mean(o.benchmark, names));
 }
 

@@ -62,8 +62,8 @@ void read_validation(const ImportOptions& o, ArrayImport& import) {
 std::int64_t run_benchmark(const ImportOptions& o) {
   const ArrayWords& words = o.import.words;
   if (!words.output.empty() || !words.input.empty() || !words.coords.empty() || !o.import.time.empty()) {
-    fail_usage("importing a benchmark", "--benchmark alone: it knows its arrays",
-               "--input, --output, --coords or --time as well");
+    fail_usage_plainly("importing a benchmark", "the arrays of a benchmark are known",
+                       "leave out --input, --output, --coords and --time");
   }
   BenchmarkImport import = o.benchmark;
   import.from.assign(o.from.begin(), o.from.end());
@@ -77,8 +77,8 @@ std::int64_t run_benchmark(const ImportOptions& o) {
 
 std::int64_t run_arrays(const ImportOptions& o) {
   if (o.benchmark.stride || o.benchmark.time_stride) {
-    fail_usage("importing arrays", "--benchmark with --stride and --time-stride", "none",
-               fmt::format("the benchmarks are {}", fmt::join(importable_benchmarks(), ", ")));
+    fail_usage_plainly("importing arrays", "--stride and --time-stride need --benchmark",
+                       fmt::format("the benchmarks are {}", fmt::join(importable_benchmarks(), ", ")));
   }
   ArrayImport import = o.import;
   import.files.assign(o.from.begin(), o.from.end());

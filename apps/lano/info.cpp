@@ -202,7 +202,8 @@ void add_info(CLI::App& app) {
     if (options->models) print_models();
     if (options->file.empty()) {
       if (!options->system && !options->models)
-        fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
+        fail_usage_plainly("lano info", "no file is given",
+                           "name a file, or use --system or --models; see 'lano info --help'");
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
     } else if (has_array_extension(options->file) && !is_dataset_file(options->file)) {

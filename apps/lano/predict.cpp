@@ -15,10 +15,11 @@ namespace {
 void check_sources(const PredictOptions& o) {
   const bool arrays = !o.input.empty() || !o.state.empty() || !o.coords.empty();
   if (o.data.empty() != arrays)
-    fail_usage("predicting", "either --data, or arrays with --input, --state and --coords",
-               arrays ? "both" : "neither");
+    fail_usage_plainly("predicting", arrays ? "--data does not go with --input, --state or --coords" : "no input is given",
+                       "give either --data, or arrays with --input, --state and --coords");
   if (!o.data.empty() && !o.cells.empty())
-    fail_usage("predicting", "no --cells beside --data: a dataset has its own", o.cells, "see 'lano import --cells'");
+    fail_usage_plainly("predicting", "--cells does not go with --data: a dataset has its own cells",
+                       "see 'lano import --cells'");
 }
 
 void run_predict(const PredictOptions& o, const Program& program) {

@@ -83,7 +83,7 @@ void check_vtk_output(const fs::path& out, const Query& q, bool force) {
     fail_usage(fmt::format("writing '{}'", out.string()), "a grid or mesh for .vts", "a point cloud", "write .vtu");
   if (q.samples.count * q.frames() > kMostFiles)
     fail_usage("predicting", fmt::format("at most {} files, one per sample and frame", kMostFiles),
-               std::to_string(q.samples.count * q.frames()), "write .h5, or ask for fewer");
+               std::to_string(q.samples.count * q.frames()), "write .h5, or predict fewer");
   for (std::int64_t i = 0; i < q.samples.count; ++i) {
     fs::path to = out;
     for (std::int64_t frame = 0; frame < q.frames(); ++frame)

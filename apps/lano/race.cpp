@@ -24,7 +24,7 @@ struct RaceOptions {
 void run_race(RaceOptions& o, const Program& program) {
   RacePlan& plan = o.plan;
   const TrainConfig base = read_recipe(o.config, o.data, o.overrides);
-  if (base.data.empty()) fail_usage("racing recipes", "a dataset", "none", "give it with --data");
+  if (base.data.empty()) fail_usage_plainly("racing recipes", "no dataset is given", "give it with --data");
   for (const std::string& text : o.recipes) plan.recipes.push_back(parse_race_recipe(text, base));
   program.need_torch(std::any_of(plan.recipes.begin(), plan.recipes.end(),
                                  [](const RaceRecipe& recipe) { return needs_torch(recipe.config); }));
@@ -39,7 +39,7 @@ void run_race(RaceOptions& o, const Program& program) {
   leave_if_interrupted();
   const std::vector<RaceRow> rows = read_race(plan, o.out);
   if (std::none_of(rows.begin(), rows.end(), [](const RaceRow& row) { return row.over_seeds.count > 0; }))
-    fail("racing recipes", "the reference and another recipe to end", "fewer", "the sentences above say why");
+    fail_plainly("racing recipes", "the reference or all other recipes failed", "see the messages above");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
       const bool file = fs::exists(folder) && !fs::is_directory(folder);
       fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run",
            file                 ? "a file"
-           : fs::exists(folder) ? "a folder that is none"
+           : fs::exists(folder) ? "another folder"
                                 : "nothing at that path",
            file && is_run_folder(folder.parent_path())
                ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())

@@ -176,7 +176,7 @@ void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& pr
   if (own && !kind.own_data)
     fail_usage(doing, "the folder of the benchmarks with --data", fmt::format("the file '{}'", o.data));
   if (own && !o.benchmarks.empty())
-    fail_usage(doing, "either --benchmarks or a dataset of your own with --data", "both", "leave one of them away");
+    fail_usage_plainly(doing, "--benchmarks does not go with a dataset of your own in --data", "leave one of them out");
   if (!own && !o.config.empty())
     fail_usage(doing, "--config with a dataset of your own, --data FILE", fmt::format("the folder '{}'", o.data),
                "benchmarks have their recipes by --preset");
@@ -204,7 +204,7 @@ void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& pr
   leave_if_interrupted();
   const std::vector<StudyRow> rows = read_study(plan, folder);
   if (std::all_of(rows.begin(), rows.end(), [](const StudyRow& row) { return row.errors.empty(); }))
-    fail(doing, "a variant that ends", "none", "the sentences above say why");
+    fail_plainly(doing, "no variant finished", "see the messages above");
 }
 
 void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, const StudyKind& kind) {

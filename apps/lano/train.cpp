@@ -58,7 +58,8 @@ std::string hint(const TrainArguments& o) {
 }
 
 void train_seeds(const TrainArguments& o, const TrainConfig& config) {
-  if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
+  if (o.stop_after > 0)
+    fail_usage_plainly("training several seeds", "--stop-after does not go with --seeds", "leave one of them out");
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
   const SeedResults group = run_seeds(config, count, folder_of(o), o.resume, console());
   fmt::print("\n{}", seeds_text(group));
@@ -78,8 +79,11 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
   RecipeWish wish{o.config, o.overrides, o.data, {}, o.from, o.minutes};
   if (!o.resume) return wish;
   if (!o.from.empty())
-    fail_usage("resuming a run", "no --from: it goes on with its own weights", fmt::format("'{}'", o.from));
-  if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
+    fail_usage_plainly("resuming a run", "--from does not go with --resume: a run continues with its own weights",
+                       "leave out --from");
+  if (o.minutes > 0)
+    fail_usage_plainly("resuming a run", "--minutes does not go with --resume: the epochs of a run are fixed",
+                       "leave out --minutes");
   if (o.config.empty()) wish.files = {own_recipe.string()};
   return wish;
 }
@@ -110,15 +114,15 @@ OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::
 void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
-  if (folder.empty()) fail_usage("training", "the folder of the run with --out", "an empty name");
+  if (folder.empty()) fail_usage_plainly("training", "the name of --out is empty", "name the folder of the run");
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     const bool file = std::filesystem::is_regular_file(folder);
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", file ? "a file" : "none",
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", file ? "a file" : "no run there",
          file && std::filesystem::exists(config_file(folder.parent_path()))
              ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
-             : "name the --out of 'lano train', or give the command that began it again");
+             : "name the --out of 'lano train', or repeat the command that began it");
   }
   const RecipeWish wish = wish_of(o, own_recipe);
   TrainConfig config = said_recipe(wish);
@@ -135,7 +139,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   if (!group && (holds_group || (!o.resume && std::filesystem::exists(config_file(folder))))) {
     fail(fmt::format("training into '{}'", folder.string()), "a new folder",
          fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
-         "choose another --out, or go on with it by --resume");
+         "choose another --out, or resume it with --resume");
   }
   TrainOptions options;
   options.preface = unread_keys(config, o.overrides);
@@ -145,7 +149,7 @@ void run_train(const TrainArguments& o, const Program& program) {
     options.preface.insert(options.preface.end(), chosen.because.begin(), chosen.because.end());
   }
   if (group && !ranks().alone())
-    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed by itself");
+    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed separately");
   if (group) {
     for (const std::string& line : options.preface) console().say(line);
     return train_seeds(o, config);

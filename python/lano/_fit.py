@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _core
 from ._dataset import Dataset
-from ._errors import error
+from ._errors import error, plain_error
 from ._history import History
 from ._operator import Operator
 from ._progress import Progress
@@ -82,7 +82,7 @@ def _train(set_: Dataset, wish: dict, run: Any, start: Any, progress: Progress) 
         module = solvers(f"training into '{folder}'")
         if os.path.exists(os.path.join(folder, "config.toml")):
             raise error(f"training into '{folder}'", "a new folder", "a run that is already there",
-                        f"choose another, or go on with it: lano.resume({folder!r})")
+                        f"choose another, or resume it: lano.resume({folder!r})")
         data = set_._path
         if data is None or not os.path.exists(data):
             os.makedirs(folder, exist_ok=True)
@@ -135,14 +135,14 @@ def _operator(found: dict, folder: str, progress: Progress) -> Operator:
 
 
 def resume(run: Union[str, os.PathLike], *, quiet: bool = False) -> Operator:
-    """Goes on with a run that was stopped, begun by `lano.fit(..., run=)` or by `lano train`, and returns its operator.
+    """Resumes a run that was stopped, begun by `lano.fit(..., run=)` or by `lano train`, and returns its operator.
 
     It ends with the same bytes as a run that was never stopped.
     """
     folder = os.fspath(run)
     if not os.path.exists(os.path.join(folder, "config.toml")):
-        raise error(f"resuming '{folder}'", "the folder of a run that has begun", "none",
-                    "name the run= of lano.fit or the --out of 'lano train'")
+        raise plain_error(f"resuming '{folder}'", "there is no run that has begun",
+                          "name the run= of lano.fit or the --out of 'lano train'")
     progress = Progress(quiet)
     module = solvers(f"resuming '{folder}'")
     found = json.loads(module.train(None, "", [], [], "", 0.0, folder, folder + ".timing", True, True, True, progress))

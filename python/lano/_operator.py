@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import axes_of, floats, grid_like, is_list, numbers
 from ._dataset import Dataset
-from ._errors import error
+from ._errors import error, plain_error
 from ._evaluation import Evaluation
 from ._history import History
 
@@ -169,7 +169,7 @@ class Operator:
             return self._predict_list(input, coordinates, time, times, state)
         a, x, s = _maybe(input, "input"), _maybe(coordinates, "coordinates"), _maybe(state, "state")
         if times is not None and time is not None:
-            raise error("predicting", "times alone", "a time as well")
+            raise plain_error("predicting", "times= does not go with time=", "leave one of them out")
         channels = len(self.output) > 1 or (a is not None and self._with_channels(a)) or (
             a is None and s is not None and self._state_with_channels(s))
         samples = self._samples_of(a, x, s)
@@ -318,7 +318,7 @@ class Operator:
             x = self._grid_for(points)
             if x is None:
                 if not len(self.coordinates):
-                    raise error(doing, "coordinates: this model was trained on a mesh for each sample", "none")
+                    raise plain_error(doing, "the coordinates are missing: this model was trained with a mesh per sample")
                 x = self.coordinates.reshape(*d["shape"], -1)
             coordinates = x
         elif coordinates is None and len(self.coordinates):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Tuple
 
 import numpy as np
 
-from ._errors import error
+from ._errors import error, plain_error
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -16,7 +16,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as reason:
-        raise error("plotting", "matplotlib", f"none ({reason})", "pip install matplotlib") from None
+        raise plain_error("plotting", f"matplotlib is missing ({reason})", "pip install matplotlib") from None
     return plt
 
 

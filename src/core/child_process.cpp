@@ -165,7 +165,8 @@ ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::
   }
   const int status = wait_for(child, path, wish);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted)
-    fail("starting a program", fmt::format("'{}'", path), "none that runs", "is the installation whole?");
+    fail_plainly("starting a program", fmt::format("'{}' cannot be run", path),
+                 "check that the installation is complete");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 

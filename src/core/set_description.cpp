@@ -68,7 +68,8 @@ SetDescription set_description_from_json(const json& from) {
   description.time = from.at("time").get<std::vector<double>>();
   if (from.contains("periodic")) description.periodic = from.at("periodic").get<std::vector<bool>>();
   if (!description.periodic.empty() && description.periodic.size() != description.shape.size())
-    fail("reading a set description", "periodic with one flag per axis", std::to_string(description.periodic.size()));
+    fail("reading the description of a dataset", "periodic with one flag per axis",
+         std::to_string(description.periodic.size()));
   if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
   if (from.contains("span")) {
     description.span = from.at("span").get<std::vector<double>>();

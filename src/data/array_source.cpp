@@ -119,7 +119,7 @@ std::vector<AxisRange> ArraySource::whole() const {
 
 std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const {
   if (ranges.size() != shape_.size()) {
-    fail(doing_, fmt::format("{} ranges, one an axis", shape_.size()), std::to_string(ranges.size()));
+    fail(doing_, fmt::format("{} ranges, one per axis", shape_.size()), std::to_string(ranges.size()));
   }
   std::size_t count = 1;
   std::vector<AxisRange> inside = ranges;

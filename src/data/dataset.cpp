@@ -23,7 +23,7 @@ void check_finite(std::span<const float> values, const std::string& doing, const
     if (!std::isfinite(values[i])) {
       fail(doing, fmt::format("finite numbers in /{}", array),
            fmt::format("{} in sample {} at value {}", values[i], sample, i),
-           "remove or mend that sample and import the set again");
+           "correct or remove that sample and import the dataset again");
     }
   }
 }
@@ -40,9 +40,10 @@ void DatasetReader::check_unchanged() const {
   if (path_.empty()) return;  // arrays in memory are their owner's
   const FileIdentity now = identity_of(path_);
   if (now == identity_) return;
-  fail(doing(), "the file as it was when it was opened",
-       now == FileIdentity{} ? "none any more" : "one that was changed or replaced since",
-       "leave a dataset alone while it is in use, and start again");
+  fail_plainly(doing(),
+               now == FileIdentity{} ? "the file was removed since it was opened"
+                                     : "the file was changed or replaced since it was opened",
+               "do not touch a dataset while it is in use, and start again");
 }
 
 DatasetReader::~DatasetReader() = default;

@@ -151,7 +151,7 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
         H5Pget_filter2(properties_.get(), static_cast<unsigned>(f), &flags, &parameters, nullptr, 0, nullptr, &config);
     if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) {
       fail(doing_, "values stored plain, or with gzip, shuffle and Fletcher32", fmt::format("filter {}", filter),
-           "pack it anew: h5repack -f GZIP=3");
+           "repack it: h5repack -f GZIP=3");
     }
     filters_.push_back(filter);
   }
@@ -192,7 +192,7 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
   if (H5Dget_num_chunks(set_.get(), space.get(), &written) < 0) fail_damaged(hdf5_reason());
   if (written != wanted) {
     fail(doing_, fmt::format("values for shape {} in {} blocks", shape_text(shape_), wanted),
-         fmt::format("{} blocks", written), "write the array whole");
+         fmt::format("{} blocks", written), "write the whole array");
   }
 }
 

@@ -104,7 +104,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path) {
   const std::uint64_t bytes = file_bytes(path, doing);
   if (!is_hdf5(path)) {
     fail(doing, "an HDF5 file", "another kind of file, or a damaged one",
-         "make it with 'lano generate', or bring your own arrays with 'lano import'");
+         "make it with 'lano generate', or import your own arrays with 'lano import'");
   }
   rehearse_walk(path, bytes, "");
   return open_file(path, bytes);
@@ -144,8 +144,8 @@ void Hdf5File::rehearse_walk(const std::filesystem::path& path, std::uint64_t by
       },
       kSeconds);
   if (!end.empty()) {
-    fail(fmt::format("reading '{}'", path.string()), "an HDF5 file that HDF5 can walk through",
-         fmt::format("one that ends it: {}", end), "copy the file again; do not trust it");
+    fail_plainly(fmt::format("reading '{}'", path.string()), fmt::format("the HDF5 library fails on it: {}", end),
+                 "copy the file again; do not trust it");
   }
 }
 

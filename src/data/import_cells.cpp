@@ -49,7 +49,7 @@ ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& a
     fail(named_.doing(), fmt::format("cells for {} samples, or one array for all", whom.samples),
          std::to_string(samples));
   if (!samples_ && whom.ragged)
-    fail(named_.doing(), "one array of cells per sample, where clouds differ in size", "one for all");
+    fail(named_.doing(), "one array of cells per sample, since the clouds differ in size", "one for all");
 }
 
 const Shape& ImportCells::shape_of(std::int64_t sample) const {

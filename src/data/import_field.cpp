@@ -22,7 +22,7 @@ void check_all_finite(std::span<const float> values, const ArraySource& source, 
   const std::int64_t each = std::max<std::int64_t>(1, std::ssize(values) / std::max<std::int64_t>(1, count));
   const std::int64_t sample = first + (bad - values.begin()) / each;
   fail(rows ? source.doing_row(sample) : source.doing(), "finite numbers", fmt::format("{} in sample {}", *bad, sample),
-       "remove or mend that sample");
+       "correct or remove that sample");
 }
 
 // Of space and, where `channels` is set, channels, for one sample; without samples and time.
@@ -116,7 +116,7 @@ std::size_t sample_axis(const NamedArray& named, SampleAxis where) {
 ImportField output_field(NamedArray named, const ArrayImport& options, std::optional<std::size_t> time_axis) {
   if (!named.list.empty()) {
     if (time_axis || !options.time.empty())
-      fail(named.doing(), "samples of one size, where there is time", "samples of different sizes",
+      fail(named.doing(), "samples of one size, since there is time", "samples of different sizes",
            "clouds of different sizes are steady");
     return {std::move(named), options.channels};
   }

@@ -160,9 +160,8 @@ void SplitCheck::judge_copies(Listener& listener) const {
     if (known.contains(hashes_[i])) ++copies;
   }
   if (test > 0 && copies == test && !known.empty()) {
-    fail(kSplitting, "test samples that no training has seen",
-         fmt::format("all {} test samples among the training samples, number for number", test),
-         "give other samples for the test, or leave the test out to have some set apart");
+    fail_plainly(kSplitting, fmt::format("all {} test samples are among the training samples, number for number", test),
+                 "give other samples for the test, or no test samples: then some are set apart");
   }
   if (copies > 0)
     listener.warn(

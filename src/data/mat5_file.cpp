@@ -59,7 +59,7 @@ Number number(int type) {
 }
 
 [[noreturn]] void fail_damaged(const std::string& doing) {
-  fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again");
+  fail(doing, "a complete MATLAB file", "a truncated or damaged one", "copy the file again");
 }
 
 std::uint32_t word(const unsigned char* bytes, bool swapped) {
@@ -361,7 +361,7 @@ std::unique_ptr<ArraySource> Mat5File::open(Mat5File file, const std::string& ke
   const Mat5Variable& variable = file.variables_[static_cast<std::size_t>(found - names.begin())];
   const std::string named = fmt::format("{}, array '{}'", doing, wanted);
   if (!variable.is_real_array()) {
-    fail(named, "a full array of real numbers", variable.type_name(), "save its numbers as an array of their own");
+    fail(named, "a full array of real numbers", variable.type_name(), "save its numbers as a separate array");
   }
   return std::make_unique<Mat5Source>(named, variable, std::move(file.file_), file.swapped_);
 }

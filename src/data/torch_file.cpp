@@ -152,7 +152,8 @@ class TorchFile {
     open_storage_.clear();
     entry_.reset();
     const zip_int64_t index = zip_name_locate(archive_.get(), (folder_ + "data/" + tensor.storage).c_str(), 0);
-    if (index < 0) fail(doing, fmt::format("its numbers in 'data/{}'", tensor.storage), "none", "copy the file again");
+    if (index < 0)
+      fail_plainly(doing, fmt::format("'data/{}' with its numbers is missing", tensor.storage), "copy the file again");
     const std::uint64_t size = stored_bytes(index, doing), width = torch_type_bytes(tensor.type);
     if (size != static_cast<std::uint64_t>(tensor.storage_count) * width)
       fail(doing, fmt::format("{} numbers of {} bytes", tensor.storage_count, width), fmt::format("{} bytes", size),

@@ -82,7 +82,7 @@ class Machine {
 
  private:
   [[noreturn]] void damaged(const std::string& found) const {
-    fail(doing_, "a whole file of torch.save", found, "copy the file again");
+    fail(doing_, "a complete file of torch.save", found, "copy the file again");
   }
   [[noreturn]] void foreign(const std::string& found) const {
     fail(doing_, "plain tensors, numbers, texts, and lists, tuples and dicts of them", found,

@@ -175,7 +175,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     try {
       return made_by.at("picked").at(static_cast<std::size_t>(s)).at(key);
     } catch (const json::exception& error) {
-      fail(doing, "the picked samples in the attribute generator", json_reason(error),
+      fail(doing, "the chosen samples in the attribute generator", json_reason(error),
            "the file is not one of lano train's");
     }
   };
@@ -183,7 +183,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     try {
       shown.times = made_by["times"].get<std::vector<double>>();
     } catch (const json::exception& error) {
-      fail(doing, "the times of the set", json_reason(error), "the file is not one of lano train's");
+      fail(doing, "the times of the dataset", json_reason(error), "the file is not one of lano train's");
     }
   }
   shown.cell_kind = reader.cell_kind();
@@ -192,7 +192,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     sample.label = label_of(static_cast<std::size_t>(s), static_cast<std::size_t>(samples.count));
     sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a picked sample").front();
     if (!picked(s, "relative_l2").is_number())
-      fail(doing, "an error of each picked sample", picked(s, "relative_l2").type_name());
+      fail(doing, "an error of each chosen sample", picked(s, "relative_l2").type_name());
     sample.relative_l2 = picked(s, "relative_l2").get<double>();
     sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
     sample.input = copy(samples.input_of(s, both.input_channels()));

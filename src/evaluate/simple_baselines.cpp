@@ -122,7 +122,7 @@ SimpleBaselines::SimpleBaselines(const DatasetReader& reader, const std::vector<
   Parts& p = *parts_;
   const SetDescription& set = reader.description();
   if (!reader.has_output() || train.empty())
-    fail("computing simple baselines", "training samples with output", "none", "import with --train");
+    fail_plainly("computing simple baselines", "there are no training samples with output", "import with --train");
   p.given = given_frames;
   p.channels = set.output_channels();
   const auto all = static_cast<std::int64_t>(train.size());

@@ -102,7 +102,8 @@ DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
   std::vector<std::int64_t> train = reader.indices(Split::train);
   facts.training = static_cast<std::int64_t>(train.size());
   facts.validation = static_cast<std::int64_t>(reader.indices(Split::validation).size());
-  if (!reader.has_output() || train.empty()) fail_usage(kDoing, "training samples with output", "none");
+  if (!reader.has_output() || train.empty())
+    fail_usage_plainly(kDoing, "the dataset has no training samples with output", "import with --train and --output");
   facts.deformed = facts.set.geometry != Geometry::points && !reader.shared_coordinates();
   constexpr std::size_t kLooked = 32;  // samples are enough to tell scales apart
   std::vector<std::int64_t> some;

@@ -231,8 +231,8 @@ TrainConfig fixed_recipe(TrainConfig recipe, const fs::path& folder, const Recip
   }
   const TrainConfig before = read_recipe_files({recipe_file(folder)}, {});
   if (fixed_text(before) != fixed_text(recipe)) {
-    fail_usage(doing, fmt::format("the recipe in '{}'", recipe_file(folder).string()), "another",
-               "choose another --out, or remove that folder");
+    fail_usage_plainly(doing, fmt::format("the recipe differs from the one in '{}'", recipe_file(folder).string()),
+                       "choose another --out, or remove that folder");
   }
   return recipe;
 }

@@ -36,7 +36,7 @@ const Variant& variant_named(const StudyPlan& plan, const std::string& benchmark
   for (const Variant& variant : plan.variants) {
     if (variant.benchmark == benchmark && variant.name == name) return variant;
   }
-  fail(fmt::format("studying {}", plan.name), fmt::format("a variant '{}' of {}", name, benchmark), "none");
+  fail_plainly(fmt::format("studying {}", plan.name), fmt::format("{} has no variant '{}'", benchmark, name));
 }
 
 fs::path answers_file(const fs::path& run) { return run / "answers.json"; }
@@ -182,7 +182,7 @@ void check_study(const StudyPlan& plan, const fs::path& folder) {
   std::set<std::string> names;
   for (const Variant& variant : plan.variants) {
     if (!names.insert(variant.benchmark + "/" + variant.name).second)
-      fail_usage(doing, "variants of different names", fmt::format("two called '{}'", variant.name));
+      fail_usage(doing, "variants with different names", fmt::format("two named '{}'", variant.name));
     check_train_config(variant.recipe);
     const fs::path own = variant_folder(folder, variant);
     const RecipeRuns runs = read_runs(own);
@@ -205,8 +205,9 @@ void run_study(const StudyPlan& plan, const fs::path& folder, const std::functio
   for (const Variant& variant : plan.variants) {
     const RecipeRuns runs = read_runs(variant_folder(folder, variant));
     if (runs.epochs > 0 && runs.set != hashes.at(variant.recipe.data))
-      fail_usage(doing_of(plan, variant), "the dataset its runs were trained on",
-                 fmt::format("another in '{}'", variant.recipe.data), "choose another --out");
+      fail_usage_plainly(doing_of(plan, variant),
+                         fmt::format("'{}' is not the dataset its runs were trained on", variant.recipe.data),
+                         "choose another --out");
   }
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));

@@ -98,7 +98,8 @@ std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const f
   for (const std::string& benchmark : plan.benchmarks) {
     const fs::path set = plan.data / (benchmark + ".h5");
     if (!fs::exists(set))
-      fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
+      fail_plainly("making a table", fmt::format("the dataset '{}' is missing", set.string()),
+                   "generate it or import it there");
   }
   for (const std::string& benchmark : plan.benchmarks) {
     hashes[benchmark] = set_hash(plan.data / (benchmark + ".h5"));
@@ -106,9 +107,10 @@ std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const f
   for (const Pair& pair : read_table(folder)) {
     const auto now = hashes.find(pair.benchmark);
     if (pair.epochs == 0 || pair.set.empty() || now == hashes.end() || now->second == pair.set) continue;
-    fail_usage("going on with a table", fmt::format("the {} set that {} was trained on", pair.benchmark, pair.model),
-               fmt::format("another in '{}'", (plan.data / (pair.benchmark + ".h5")).string()),
-               "choose another --out, or give the folder of that set with --data");
+    fail_usage_plainly("resuming a table",
+                       fmt::format("'{}' is not the dataset that {} was trained on",
+                                   (plan.data / (pair.benchmark + ".h5")).string(), pair.model),
+                       "choose another --out, or give the folder of that dataset with --data");
   }
   return hashes;
 }
@@ -137,13 +139,14 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
   if (plan.seeds < 1) fail_usage("making a table", "at least one seed", std::to_string(plan.seeds));
   if (!(plan.minutes >= 0)) fail_usage("making a table", "--minutes of at least 0", fmt::format("{}", plan.minutes));
   if (const fs::path file = folder / "table.json"; fs::exists(file) && read_file(file, "reading") != plan_text(plan)) {
-    fail_usage("going on with a table", fmt::format("the preset, minutes and --set in '{}'", file.string()), "others",
-               "choose another --out");
+    fail_usage_plainly("resuming a table",
+                       fmt::format("the preset, --minutes or --set differ from those in '{}'", file.string()),
+                       "choose another --out");
   }
   for (const Pair& pair : read_table(folder)) {
     if (pair.epochs == 0 || pair.threads == 0 || pair.threads == threads_of(plan.threads))
       continue;  // 0: of an older version, unknown
-    fail_usage("going on with a table",
+    fail_usage("resuming a table",
                fmt::format("--threads {}, with which {} on {} was trained", pair.threads, pair.model, pair.benchmark),
                std::to_string(threads_of(plan.threads)), "choose another --out");
   }

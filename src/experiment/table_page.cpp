@@ -142,7 +142,7 @@ void add_view(const std::string& model, const fs::path& run, const DatasetReader
 std::int64_t median_sample(const fs::path& run) {
   const RunRecord record = read_run_record(run);
   if (!record.test || record.test->ids.empty())
-    fail(fmt::format("drawing a sample of '{}'", run.string()), "errors on test", "none");
+    fail_plainly(fmt::format("drawing a sample of '{}'", run.string()), "the run has no errors on test");
   const std::vector<std::int64_t> shown = ids_to_show(*record.test);
   return shown[shown.size() / 2];
 }

@@ -34,9 +34,11 @@ void check_plan(const TunePlan& plan) {
   const auto require = [](bool good, const char* expected, auto found) {
     if (!good) fail_usage("tuning", expected, fmt::format("{}", found));
   };
-  require(!plan.base.data.empty(), "a dataset: --data FILE or data.file", "none");
-  require(!plan.vary.empty(), "a key to vary: --vary KEY=LOW..HIGH or KEY=a,b,c", "none");
-  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are judged on validation",
+  if (plan.base.data.empty())
+    fail_usage_plainly("tuning", "no dataset is given", "give it with --data FILE or data.file");
+  if (plan.vary.empty())
+    fail_usage_plainly("tuning", "no key to vary is given", "give --vary KEY=LOW..HIGH or --vary KEY=a,b,c");
+  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are compared on validation",
           "\"train+validation\"");
   require(plan.trials >= 1, "--trials of at least 1", plan.trials);
   require(plan.rungs >= 1, "--rungs of at least 1", plan.rungs);
@@ -45,7 +47,8 @@ void check_plan(const TunePlan& plan) {
   for (auto key = plan.vary.begin(); key != plan.vary.end(); ++key) {
     const auto same = [&](const VariedKey& other) { return other.name == key->name; };
     require(std::none_of(plan.vary.begin(), key, same), "each key varied once", key->name);
-    require(key->name != "data.train_on", "data.train_on as it is: trials are judged on validation", "it varied");
+    if (key->name == "data.train_on")
+      fail_usage_plainly("tuning", "data.train_on cannot be varied: trials are compared on validation");
   }
 }
 
@@ -78,9 +81,8 @@ void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
          "remove the file and give the same command again; finished runs are kept");
   }
   if (!differences.empty()) {
-    fail_usage(doing, "the plan of the search that is there",
-               fmt::format("another; it was started with {}", fmt::join(differences, ", ")),
-               "give the same options to go on, or choose another --out");
+    fail_usage_plainly(doing, fmt::format("the search there was started with {}", fmt::join(differences, ", ")),
+                       "give the same options to resume it, or choose another --out");
   }
 }
 
@@ -223,9 +225,9 @@ std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& s
         break;
       } catch (const UsageError& error) {
         if (++trial.redraws > kMostRedraws) {
-          fail_usage(fmt::format("drawing trial {}", number),
-                     fmt::format("a valid config in {} draws", kMostRedraws + 1),
-                     fmt::format("none, the last with {}: {}", values_text(plan, trial), error.what()), "");
+          fail_usage_plainly(fmt::format("drawing trial {}", number),
+                             fmt::format("no valid config in {} draws; the last had {}: {}", kMostRedraws + 1,
+                                         values_text(plan, trial), error.what()));
         }
       }
     }
@@ -238,7 +240,7 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder, L
   check_plan(plan);
   const DatasetReader reader(plan.base.data);
   if (reader.indices(Split::validation).empty()) {
-    fail("tuning", "a set with a validation split", "none", "import with a validation share");
+    fail_plainly("tuning", "the dataset has no validation split", "import with a validation share");
   }
   std::vector<TuneTrial> trials = draw_trials(plan, reader.description());
   keep_plan(plan, folder);
@@ -255,8 +257,8 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder, L
     }
     std::erase_if(left, [](const TuneTrial* trial) { return trial->state == TrialState::failed; });
     if (left.empty()) {
-      fail(fmt::format("tuning into '{}'", folder.string()), "a trial that can be trained",
-           fmt::format("failures only; trial 0: {}", trials[0].error), "");
+      fail_plainly(fmt::format("tuning into '{}'", folder.string()),
+                   fmt::format("every trial failed; trial 0: {}", trials[0].error));
     }
     std::sort(left.begin(), left.end(), [](const TuneTrial* a, const TuneTrial* b) { return is_better(*a, *b); });
     const TrialState lost = rung + 1 < plan.rungs ? TrialState::dropped : TrialState::finished;

@@ -79,7 +79,7 @@ void read_range(VariedKey& key, const Schema::Key& known, const ConfigValue& lik
                "write LOW..HIGH, or --set for one value");
   }
   if (key.logarithmic && !(key.low > 0)) {
-    fail_usage(doing, "a low end above 0 for :log", fmt::format("{}", key.low), "raise it, or leave :log away");
+    fail_usage(doing, "a low end above 0 for :log", fmt::format("{}", key.low), "raise it, or leave out :log");
   }
 }
 

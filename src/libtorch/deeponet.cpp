@@ -49,8 +49,8 @@ class DeepOnet : public Baseline {
   DeepOnet(const BaselineConfig& config, const LanoShape& shape)
       : Baseline(config, shape), sensors_(shape.axes > 0 ? element_count(shape.mesh) : shape.points) {
     if (sensors_ < 1)
-      fail_usage("making deeponet", "a known number of points, which are its sensors", "none",
-                 "train it on samples of one size");
+      fail_usage_plainly("making deeponet", "its sensors are the points, whose number is not fixed here",
+                         "train it on samples of one size");
     const std::int64_t c = config.width, du = shape.output_channels;
     const std::int64_t channels = shape.input_channels > 0 ? shape.input_channels : shape.dims;
     branch_ = register_module("branch", std::make_shared<PlainNetwork>(sensors_ * channels, c, c * du));

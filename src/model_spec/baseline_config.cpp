@@ -107,7 +107,7 @@ void baseline_from_json(const nlohmann::json& json, BaselineConfig& config, Lano
   check_baseline_config(config);
   check_reference_box(config.position, shape);
   if (!shape.reference_box.empty() && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "reference_box with two numbers an axis, or empty",
+    fail("reading an architecture", "reference_box with two numbers per axis, or empty",
          std::to_string(shape.reference_box.size()), "the file is damaged");
   }
 }

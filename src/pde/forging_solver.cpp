@@ -30,7 +30,7 @@ constexpr std::int64_t kMeasureEvery = 8;  // steps; a stretch changes by less t
 
 const ForgingConfig& checked(const ForgingConfig& c) {
   if (c.cells_x < 1 || c.cells_y < 1 || !(c.width > 0) || !(c.height > 0) || !(c.thickness > 0)) {
-    fail_usage("setting up the forging", "at least one cell an axis and positive sizes",
+    fail_usage("setting up the forging", "at least one cell per axis and positive sizes",
                fmt::format("{} x {} cells, {} x {} x {} m", c.cells_x, c.cells_y, c.width, c.height, c.thickness));
   }
   if (!(c.friction >= 0) || !(c.hourglass >= 0) || !(c.time_step > 0 && c.time_step <= 1) || !(c.speed >= 0)) {

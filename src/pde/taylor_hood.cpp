@@ -166,7 +166,7 @@ class OneBlasThread {
 
 FlowMesh checked(FlowMesh mesh) {
   if (mesh.nx < 1 || mesh.ny < 1 || static_cast<std::int64_t>(mesh.prescribed.size()) != mesh.nodes()) {
-    fail("solving a flow", "at least one element an axis and a mark for each node",
+    fail("solving a flow", "at least one element per axis and a mark for each node",
          fmt::format("{} x {} elements, {} marks", mesh.nx, mesh.ny, mesh.prescribed.size()));
   }
   if (mesh.pinned && (*mesh.pinned < 0 || *mesh.pinned >= (mesh.nx + 1) * (mesh.ny + 1))) {
@@ -180,8 +180,8 @@ FlowMesh checked(FlowMesh mesh) {
     }
   }
   if (closed != mesh.pinned.has_value()) {
-    fail("solving a flow", "a pinned pressure exactly where all boundary velocities are prescribed",
-         closed ? "none pinned, all prescribed" : "one pinned beside a free boundary");
+    fail_plainly("solving a flow", closed ? "all boundary velocities are prescribed, but no pressure is pinned"
+                                          : "a pressure is pinned, but the boundary is free in part");
   }
   return mesh;
 }

@@ -36,7 +36,7 @@ void check_slopes(std::span<const float> slopes, std::int64_t points, std::int64
     fail_usage(kDoing, fmt::format("{} slopes: {} points of {} channels", points * channels, points, channels),
                std::to_string(slopes.size()));
   if (!std::all_of(slopes.begin(), slopes.end(), [](float value) { return std::isfinite(value); }))
-    fail(kDoing, "finite slopes of the output", "others");
+    fail_plainly(kDoing, "the slopes of the output are not finite");
 }
 
 }  // namespace

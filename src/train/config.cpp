@@ -106,7 +106,7 @@ std::string to_toml(TrainConfig config) {
 
 void check_data_file(const std::string& path) {
   constexpr const char* kReading = "reading the training config";
-  if (path.empty()) fail_usage(kReading, "a dataset: --data FILE or data.file", "none");
+  if (path.empty()) fail_usage_plainly(kReading, "no dataset is given", "give it with --data FILE or data.file");
   if (!is_utf8(path)) fail_usage(kReading, "a path of the dataset in UTF-8, as config files are", path);
 }
 

@@ -103,7 +103,7 @@ std::vector<kernels::Sample> LanoTrainable::Places::samples() const {
 
 LanoTrainable::Places LanoTrainable::places_of(const FieldBatch& batch) {
   constexpr const char* kDoing = "applying a LANO";
-  if (batch.sizes.empty()) fail(kDoing, "at least one sample", "none");
+  if (batch.sizes.empty()) fail_plainly(kDoing, "there are no samples");
   if (static_cast<std::int64_t>(batch.mesh.size()) != shape_.axes) {
     fail(kDoing, std::to_string(shape_.axes) + " axes of the mesh", shape_text(batch.mesh));
   }

@@ -67,7 +67,7 @@ refuses "did you mean 'darcy'" agents --preset smoke --benchmarks darcey --data 
 refuses 'at least two numbers' agents --preset smoke --benchmarks darcy --agents 8 --data data --out none
 refuses 'the folder of the benchmarks' zero-shot --models lano --data data/darcy.h5 --out none
 refuses 'benchmarks have their recipes' agents --config "$configs/darcy/smoke.toml" --data data --out none
-refuses 'other recipes\|the recipe in' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data \
+refuses 'other recipes\|the recipe differs from' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data \
   --out agents --set train.batch=3
 [ ! -e none ] || bad "a refusal leaves a folder"
 

@@ -131,13 +131,13 @@ TEST_F(StudyRun, OtherRecipesMinutesThreadsAndDatasetsAreRefused) {
   EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "--threads 1");
   other = plan_;
   other.variants[1].recipe.batch = 3;
-  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "the recipe in");
+  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "the recipe differs from the one in");
   other = plan_;
   other.variants.push_back(other.variants[0]);
-  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "variants of different names");
+  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "variants with different names");
   fs::remove(data_);
   test::darcy(scratch_, 5, 1);
-  EXPECT_ERROR_WITH(run_study(plan_, out(), [] {}), "the dataset its runs were trained on");
+  EXPECT_ERROR_WITH(run_study(plan_, out(), [] {}), "is not the dataset its runs were trained on");
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(DarcySolver, BadCoefficientsAreRefused) {
   EXPECT_ERROR_WITH(c.solve(), "a positive finite coefficient");
   c.a[5] = std::nan("");
   EXPECT_ERROR_WITH(c.solve(), "in cell 5");
-  EXPECT_ERROR_WITH(DarcySolver(0), "cells an axis");
+  EXPECT_ERROR_WITH(DarcySolver(0), "cells per axis");
 }
 
 }  // namespace

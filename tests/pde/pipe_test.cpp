@@ -207,10 +207,10 @@ TEST(TaylorHood, SaysWhenItDidNotConverge) {
 TEST(TaylorHood, WrongFlowsAreRefused) {
   auto open = closed_mesh(2);
   open.pinned.reset();
-  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "none pinned, all prescribed");
+  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "all boundary velocities are prescribed");
   open.prescribed[0] = false;
   open.pinned = 1;
-  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "one pinned beside a free boundary");
+  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "the boundary is free in part");
   open.pinned = 9;
   EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "a pinned pressure on the mesh");
   EXPECT_ERROR_WITH(TaylorHoodSolver(FlowMesh{}), "at least one element");

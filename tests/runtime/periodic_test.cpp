@@ -245,7 +245,7 @@ TEST(Periodic, ModelsWithoutItKeepTheirBytes) {
   }
   ModelFile damaged = yes.file;
   damaged.architecture["periodic"] = {true};
-  EXPECT_ERROR_WITH(Operator{damaged}, "sizes that fit together");
+  EXPECT_ERROR_WITH(Operator{damaged}, "sizes do not fit together");
   damaged.set.periodic = {true};
   write_model_file(scratch / "b.safetensors", damaged);
   EXPECT_ERROR_WITH(read_model_file(scratch / "b.safetensors"), "one flag per axis");

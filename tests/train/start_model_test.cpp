@@ -113,7 +113,7 @@ TEST(StartModel, WhatDoesNotFitIsRefusedAndLeavesNothing) {
   Trained t;
   TrainConfig next = t.further(t.config.data);
   next.lano.width *= 2;
-  EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "the switches of its model");
+  EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "changes switches of its model");
   next = t.further(t.config.data);
   next.from = (t.scratch / "nowhere.safetensors").string();
   EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "nowhere.safetensors");

@@ -63,7 +63,8 @@ Place other_grid(const LanoShape& shape, const std::vector<double>& box, const S
 Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOptions& options) {
   if (shape.axes == 0) {
     const bool said = !options.mesh.empty() || !options.coordinates.empty();
-    if (said) fail_usage(kDoing, "no mesh: this model takes clouds of any number of points", "one");
+    if (said)
+      fail_usage_plainly(kDoing, "this model takes clouds of any number of points", "leave out --mesh and --coords");
     return {};
   }
   Place place{options.mesh.empty() ? set.shape : options.mesh, shape.spacing, shape.origin};
