@@ -113,7 +113,7 @@ void scale(const Options& o) {
                compared ? fmt::format("{:.1f}", row["composite_ms"].get<double>()) : "-");
     std::fflush(stdout);
   }
-  fmt::print("time a point, largest over smallest grid: {:.3f}\n",
+  fmt::print("time per point, largest over smallest grid: {:.3f}\n",
              rows.back()["ns_per_point"].get<double>() / rows.front()["ns_per_point"].get<double>());
   if (o.json) std::cout << rows.dump() << '\n';
 }
@@ -123,7 +123,7 @@ void mesh(const Options& o) {
   fmt::print("one prediction of the paper's model, {} {}, {} threads\n", r["points"].get<std::int64_t>(),
              o.geometry == "points" ? "points of a cloud" : "points of a square grid", r["threads"].get<int>());
   fmt::print(
-      "  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes a point; the process at most "
+      "  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes per point; the process at most "
       "{:.2f} GB\n",
       r["seconds"].get<double>(), r["points_per_s"].get<double>(), r["peak_bytes"].get<double>() / 1e9,
       r["bytes_per_point"].get<double>(), r["resident_bytes"].get<double>() / 1e9);
@@ -174,7 +174,7 @@ void runtime(const Options& o) {
                number("onnxruntime_ms"), number("onnxruntime_ratio"));
   }
   fmt::print("  loading the model      {:8.1f} ms\n", number("load_ms"));
-  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n",
+  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, without its files\n",
              number("start_ms"));
   if (r.contains("muon_ms")) {
     fmt::print("  optimiser   AdamW {:.2f} ms, Muon {:.2f} ms: {:.1f} % of a step with Muon\n",

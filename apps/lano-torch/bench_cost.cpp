@@ -251,7 +251,7 @@ void add_sizes(CLI::App* command, const std::shared_ptr<Options>& o) {
   command->add_option("--heads", o->cost.heads, "of the transformers")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--budget", o->budget, "seconds a call; a cell that is expected to need more is left out")
+  command->add_option("--budget", o->budget, "seconds per call; a cell that is expected to need more is left out")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

@@ -34,10 +34,11 @@ int main(int argc, char** argv) {
   mend_openblas_core(argv);
   lano::keep_freed_memory();
   for (const lano::BlasLibrary& library : lano::foreign_pools()) {
-    fmt::print(stderr,
-               "lano: warning: {} has its own {} thread pool beside OpenMP, which can be many times slower; install "
-               "libopenblas0-openmp, or set OPENBLAS_NUM_THREADS=1\n",
-               library.path, library.kind);
+    fmt::print(
+        stderr,
+        "lano: warning: {} has its own {} thread pool in addition to OpenMP, which can be many times slower; install "
+        "libopenblas0-openmp, or set OPENBLAS_NUM_THREADS=1\n",
+        library.path, library.kind);
   }
   lano::register_torch_models();
   CLI::App app{"LANO: the commands that need LibTorch.", "lano"};

@@ -97,7 +97,7 @@ int run_at_edge(CLI::App& app, int argc, char** argv) {
   // What was said and did not arrive is a failure, though the work may be done.
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || code != 0) return code;
-  complain("writing to stdout: expected space to write, found none; what the command wrote to files is whole");
+  complain("writing to stdout: the output was lost; what the command wrote to files is complete");
   return 1;
 }
 

@@ -152,7 +152,7 @@ void print_models() {
       "and 'on points' on a cloud of {1} points. * in two dimensions only: two axes, points of the plane.\n"
       "N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k wavelets, w window, K modes "
       "and n points along an axis;\n"
-      "costs of attention are beside the O(N C^2) maps of single points. Train one with 'lano train --set "
+      "costs of attention are in addition to the O(N C^2) pointwise maps. Train one with 'lano train --set "
       "model.name=NAME'.\n",
       kStandardSide, kStandardPoints);
 }
@@ -186,10 +186,10 @@ void add_info(CLI::App& app) {
   };
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
-      app.add_subcommand("info", "tell what a dataset, a model or a file of arrays holds, or what this machine offers");
+      app.add_subcommand("info", "describe a dataset, a model or a file of arrays, or this installation");
   command->add_option("file", options->file,
                       "a dataset (.h5), a model (.safetensors), or any file with arrays (.npy .npz .mat .h5 .pt)");
-  command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
+  command->add_flag("--plot", options->draw, "draw a picture of a few samples of a dataset");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_option("--sample", options->samples,
                       "with --plot: these samples (repeatable); default a few of each split");

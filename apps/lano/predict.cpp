@@ -15,7 +15,8 @@ namespace {
 void check_sources(const PredictOptions& o) {
   const bool arrays = !o.input.empty() || !o.state.empty() || !o.coords.empty();
   if (o.data.empty() != arrays)
-    fail_usage_plainly("predicting", arrays ? "--data does not go with --input, --state or --coords" : "no input is given",
+    fail_usage_plainly("predicting",
+                       arrays ? "--data does not go with --input, --state or --coords" : "no input is given",
                        "give either --data, or arrays with --input, --state and --coords");
   if (!o.data.empty() && !o.cells.empty())
     fail_usage_plainly("predicting", "--cells does not go with --data: a dataset has its own cells",

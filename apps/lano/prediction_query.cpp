@@ -68,7 +68,7 @@ void set_steps(const PredictOptions& o, const ModelFile& model, Query& query) {
   if (query.steps >= kMostFrames)
     fail_usage("predicting", fmt::format("fewer than {} steps", kMostFrames), std::to_string(query.steps));
   if (arrays && !o.steps)
-    console().say(fmt::format("note: {} steps, as in training; --steps N asks for another number", trained));
+    console().say(fmt::format("note: {} steps, as in training; use --steps N for another number", trained));
   query.set.time = roll_out_times(query.set.time, given + query.steps);
   for (std::int64_t frame = 0; frame < given + query.steps; ++frame)
     query.true_frame.push_back(frame < query.known_frames ? frame : -1);
@@ -78,7 +78,7 @@ void set_times(const PredictOptions& o, const ModelFile& model, Query& query) {
   if (o.times.empty()) {
     if (o.data.empty()) {
       query.set.time = model.set.time;
-      console().say(fmt::format("note: the {} times of training, {:g} to {:g}; --times asks for others",
+      console().say(fmt::format("note: the {} times of training, {:g} to {:g}; use --times for others",
                                 model.set.time.size(), model.set.time.front(), model.set.time.back()));
     }
     for (std::int64_t frame = 0; frame < query.frames(); ++frame)
@@ -96,8 +96,9 @@ void set_times(const PredictOptions& o, const ModelFile& model, Query& query) {
     const bool before = times.front() < *low && !frame_at({*low}, times.front()),
                behind = times.back() > *high && !frame_at({*high}, times.back());
     if (before || behind)
-      console().warn(fmt::format("times {:g} to {:g} leave those of training, {:g} to {:g}: there the model guesses",
-                                 times.front(), times.back(), *low, *high));
+      console().warn(
+          fmt::format("times {:g} to {:g} go beyond those of training, {:g} to {:g}: there the model extrapolates",
+                      times.front(), times.back(), *low, *high));
   }
   query.samples.frames = query.frames();
 }

@@ -84,7 +84,7 @@ void print_set_lines(const SetDescription& d) {
   if (!d.periodic.empty()) fmt::print("  periodic     {}\n", periodic_axes(d));
   fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
              field_names(d.input), field_names(d.output));
-  if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
+  if (!d.kept.empty()) fmt::print("  also kept    {}\n", field_names(d.kept));
   if (!d.time.empty()) fmt::print("  time         {}\n", times_text(d.time));
   if (!d.initial_time.empty())
     fmt::print("  initial      {}: the last {} of the input fields\n", times_text(d.initial_time),
@@ -130,7 +130,7 @@ void print_json_lines(const std::string& label, const std::string& json_text) {
       items.push_back(plain_text(key, 200) + " " + value_text(value));
     }
   }
-  if (items.empty() && nested.empty()) items = {"not said"};
+  if (items.empty() && nested.empty()) items = {"unknown"};
   if (!items.empty()) print_wrapped(label, items);
   for (const auto& [key, value] : nested) {
     std::vector<std::string> inside;

@@ -51,9 +51,9 @@ void draw_report(const std::string& folder) {
 
 std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() ? o.out : o.run; }
 
-// The command that goes on.
+// The command that resumes.
 std::string hint(const TrainArguments& o) {
-  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(),
+  return fmt::format("resume with: lano train --resume {}{}", folder_of(o).string(),
                      o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
 }
 
@@ -99,7 +99,7 @@ OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::
     OwnRecipe chosen = chosen_recipe(wish, said, scratch);
     if (wish.files.empty() && chosen.config.batch < size) {
       chosen.config.batch = size;
-      chosen.because.push_back(fmt::format("batch   {}, a sample for each rank", size));
+      chosen.because.push_back(fmt::format("batch   {}, one sample per rank", size));
     }
     text = nlohmann::json{{"recipe", to_toml(chosen.config)}, {"because", chosen.because}}.dump();
   }
@@ -119,7 +119,8 @@ void run_train(const TrainArguments& o, const Program& program) {
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     const bool file = std::filesystem::is_regular_file(folder);
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", file ? "a file" : "no run there",
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun",
+         file ? "a file" : "no run there",
          file && std::filesystem::exists(config_file(folder.parent_path()))
              ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
              : "name the --out of 'lano train', or repeat the command that began it");
@@ -183,7 +184,7 @@ void add_train(CLI::App& app, const Program& program) {
   CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
   command
       ->add_option("--config", o->config,
-                   "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")
+                   "a TOML recipe, e.g. configs/darcy/laptop.toml; repeatable, later files override earlier ones")
       ->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command
@@ -197,11 +198,11 @@ void add_train(CLI::App& app, const Program& program) {
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   CLI::Option* resume =
-      command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")
+      command->add_option("--resume", o->run, "resume this run (or that of --out) from its newest checkpoint")
           ->expected(0, 1);
-  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")
+  command->add_option("--stop-after", o->stop_after, "number of epochs in all after which to stop, to be resumed later")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
+  command->add_option("--seeds", o->seeds, "number of seeds to train into OUT/seed-<seed>, with mean and deviation")
       ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

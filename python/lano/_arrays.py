@@ -232,7 +232,8 @@ def from_lists(input: Any, output: Any, coordinates: Any, times: Any, name: str)
         raise plain_error(doing, "it needs lists of arrays for output and coordinates, one array per sample",
                           "give every array as a list, or as one array if all clouds have the same size")
     if times is not None:
-        raise plain_error(doing, "clouds of different sizes cannot have times", "bring all samples to one size for time-dependent data")
+        raise plain_error(doing, "clouds of different sizes cannot have times",
+                          "bring all samples to one size for time-dependent data")
     if len(output) == 0 or len(coordinates) != len(output) or (input is not None and len(input) != len(output)):
         raise error(doing, f"{len(coordinates)} arrays in each list", f"{len(output)} of output"
                     + ("" if input is None else f" and {len(input)} of input"))

@@ -8,8 +8,8 @@ from typing import Any, Callable, List, Optional
 from ._core import __version__
 from ._errors import error, plain_error
 
-_ADVICE = ("install it in addition to lano with 'pip install --no-build-isolation ./python/solvers' from LANO's sources "
-           "(Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
+_ADVICE = ("install it in addition to lano with 'pip install --no-build-isolation ./python/solvers' from LANO's "
+           "sources  "(Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
            "or use the packages of a CMake build with -DLANO_BUILD_PYTHON=ON")
 
 
@@ -18,7 +18,7 @@ def solvers(doing: str) -> Any:
     try:
         from lano_solvers import _solvers
     except ImportError as reason:
-        raise plain_error(doing, f"the package lano_solvers (dataset files and solvers) is missing or unusable ({reason})",
+        raise plain_error(doing, f"the package lano_solvers (files and solvers) is missing or unusable ({reason})",
                           _ADVICE) from None
     _check_version(doing)
     return _solvers

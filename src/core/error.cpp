@@ -78,7 +78,8 @@ std::string plain_text(std::string_view text, std::size_t most) {
 
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice) {
-  const std::string problem = fmt::format("expected {}, found {}", plain_text(expected, kMost), plain_text(found, kMost));
+  const std::string problem =
+      fmt::format("expected {}, found {}", plain_text(expected, kMost), plain_text(found, kMost));
   return message_of(doing, problem, advice);
 }
 

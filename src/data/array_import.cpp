@@ -250,9 +250,8 @@ std::vector<std::string> tell_inputs(const ImportGroup& group, bool multilinear)
   for (const ImportField& input : group.inputs) {
     const std::string& name = input.named().name;
     if (group.elsewhere(input)) {
-      said.push_back(
-          fmt::format("note: input '{}' was brought to the output's points by {}", name,
-                      multilinear ? "multilinear interpolation" : "inverse squared distances of its nearest points"));
+      said.push_back(fmt::format("note: input '{}' was interpolated to the output's points {}", name,
+                                 multilinear ? "multilinearly" : "by inverse squared distances of its nearest points"));
     } else if (!input.ragged() && input.shape().empty()) {
       said.push_back(fmt::format(
           "note: input '{}' holds {} per sample, constant over its points", name,

@@ -141,9 +141,9 @@ void SplitCheck::judge(const ArrayImport& options, Listener& listener) const {
   const auto count = [&](Split split) { return std::count(plan_.splits.begin(), plan_.splits.end(), split); };
   if (count(Split::train) == 0) listener.warn("no training samples: this dataset is for lano eval and lano predict");
   if (count(Split::train) > 0 && count(Split::validation) == 0 && options.validation_share > 0)
-    listener.warn("no validation samples: a training has nothing to choose its weights by; bring more samples");
+    listener.warn("no validation samples: a training cannot choose its weights by them; import more samples");
   if (count(Split::test) == 0 && options.test_count.value_or(1) > 0)
-    listener.warn("no test samples: nothing will say how good a model is; bring more samples");
+    listener.warn("no test samples: the error of a model cannot be measured; import more samples");
   judge_copies(listener);
   judge_likeness(options, listener);
 }
@@ -166,8 +166,7 @@ void SplitCheck::judge_copies(Listener& listener) const {
   if (copies > 0)
     listener.warn(
         fmt::format("{} of {} test samples are training or validation samples, number for number", copies, test));
-  if (repeated > 0)
-    listener.warn(fmt::format("{} samples of train and validation are repetitions of others", repeated));
+  if (repeated > 0) listener.warn(fmt::format("{} training and validation samples repeat others", repeated));
 }
 
 // Two means differ where their distance is beyond the spread of the samples (a shift that matters) and beyond four

@@ -140,7 +140,7 @@ std::optional<ImportTime> import_time(const ArrayImport& options, const NamedArr
     if (!axis) ask_for_axis(output, fmt::format("{} times, which fit no axis", values.size()));
   }
   if (!axis) axis = axis_beside(input_shapes, options, output);
-  if (!axis) ask_for_axis(output, "none said, and no input that tells it");
+  if (!axis) ask_for_axis(output, "none given, and no input that determines it");
   ImportTime time{*axis, {}};
   const std::int64_t frames = shape[*axis];
   if (!values.empty() && std::ssize(values) != frames && std::ssize(values) != frames + 1)

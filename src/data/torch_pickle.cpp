@@ -73,9 +73,9 @@ class Machine {
       if (command == '.') break;
       step(command);
     }
-    if (at_ != bytes_.size()) damaged("bytes behind the end of the pickle");
+    if (at_ != bytes_.size()) damaged("bytes after the end of the pickle");
     const std::uint32_t root = pop();
-    if (!stack_.empty()) damaged("values left behind");
+    if (!stack_.empty()) damaged("values left over");
     walk(root, "", 0);
     return std::move(found_);
   }
@@ -170,7 +170,8 @@ class Machine {
   void push_storage();
   void reduce();
   std::int64_t whole(std::uint32_t value) const {
-    if (values_[value].kind != Kind::integer || values_[value].integer < 0) damaged("a tensor with no whole numbers");
+    if (values_[value].kind != Kind::integer || values_[value].integer < 0)
+      damaged("a tensor whose sizes are not whole numbers");
     return values_[value].integer;
   }
   Shape extents(std::uint32_t value) const {
@@ -328,7 +329,7 @@ void Machine::push_storage() {
 void Machine::reduce() {
   const std::uint32_t arguments = pop(), callee = pop();
   if (values_[callee].kind != Kind::global || values_[arguments].kind != Kind::tuple)
-    damaged("a call of something that is no class");
+    damaged("a call of something that is not a class");
   const std::string_view global = values_[callee].text;
   const std::vector<std::uint32_t> given = values_[arguments].items;
   if (global == kTensor) return make_tensor(given);

@@ -190,7 +190,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
   for (std::int64_t s = 0; s < samples.count; ++s) {
     ShownSample sample;
     sample.label = label_of(static_cast<std::size_t>(s), static_cast<std::size_t>(samples.count));
-    sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a picked sample").front();
+    sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a chosen sample").front();
     if (!picked(s, "relative_l2").is_number())
       fail(doing, "an error of each chosen sample", picked(s, "relative_l2").type_name());
     sample.relative_l2 = picked(s, "relative_l2").get<double>();

@@ -168,8 +168,7 @@ RecipeRuns read_runs(const fs::path& folder) {
   try {
     return recipe_runs_from(parse_json(read_file(path, "reading"), doing, "the state of a recipe's runs"));
   } catch (const json::exception& error) {
-    fail(doing, "the state of a recipe's runs", json_reason(error),
-         "remove the file; finished runs beside it are kept");
+    fail(doing, "the state of a recipe's runs", json_reason(error), "remove the file; finished runs are kept");
   }
 }
 
@@ -220,7 +219,7 @@ void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const fs::p
 }
 
 std::string epochs_sentence(const RecipeRuns& runs) {
-  return fmt::format("{:.3g} s a step: {} epochs of {} samples in {:g} minutes", runs.step_seconds, runs.epochs,
+  return fmt::format("{:.3g} s per step: {} epochs of {} samples in {:g} minutes", runs.step_seconds, runs.epochs,
                      runs.epoch_samples > 0 ? std::min(runs.epoch_samples, runs.items) : runs.items, runs.minutes);
 }
 

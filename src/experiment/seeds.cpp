@@ -71,12 +71,12 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
   SeedResults group;
   group.planned = count;
   group.base_seed = config.seed;
-  group.selection =
-      fmt::format("{}; {}; no seed is chosen",
-                  config.selection == Selection::best ? "weights of the epoch that is best on validation"
-                                                      : "weights of the last epoch",
-                  reader.indices(Split::test).empty() ? "the set has no test split"
-                                                      : "the test split is judged once per seed, after its training");
+  group.selection = fmt::format("{}; {}; no seed is chosen",
+                                config.selection == Selection::best ? "weights of the epoch that is best on validation"
+                                                                    : "weights of the last epoch",
+                                reader.indices(Split::test).empty()
+                                    ? "the dataset has no test split"
+                                    : "the test split is evaluated once per seed, after its training");
   summarise_runs(group);
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));

@@ -67,7 +67,7 @@ void ask_questions(const Variant& variant, const fs::path& run, Listener& listen
     if (interrupted()) return;
     if (answers.contains(question.name)) continue;
     if (!model) model = load_model(model_file(run));
-    listener.say(fmt::format("   asked {}: {}", question.place.label, question.data.filename().string()));
+    listener.say(fmt::format("   evaluated {}: {}", question.place.label, question.data.filename().string()));
     answers[question.name] = ask(*model, question);
     if (question.agents > 0) model.reset();  // the next question begins with the agents of the training
     write_file_atomically(answers_file(run), answers.dump(1) + "\n");

@@ -27,7 +27,7 @@ Pair pair_from(const fs::path& path) {
     return {recipe_runs_from(from), from.at("model"), from.at("benchmark")};
   } catch (const json::exception& error) {
     fail(fmt::format("reading '{}'", path.string()), "the state of a pair", json_reason(error),
-         "remove the file; finished runs beside it are kept");
+         "remove the file; finished runs are kept");
   }
 }
 

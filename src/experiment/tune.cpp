@@ -137,7 +137,7 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
     if (std::isfinite(outcome->validation_l2)) {
       trial.validation_l2.push_back(outcome->validation_l2);
     } else {
-      fails_with("training: expected a finite validation error, found none.");
+      fails_with("training: the validation error is not finite");
     }
   } catch (const std::bad_alloc&) {
     fails_with("training: expected enough memory, found none left.");
@@ -293,7 +293,7 @@ std::string tune_markdown(const TunePlan& plan, const std::vector<TuneTrial>& be
   for (const TuneTrial& trial : best_first) redraws += trial.redraws;
   std::string text = fmt::format(
       "{} trials, {} rungs, keep {}, seed {}; relative L2 on validation, best first. The test split was not read.\n"
-      "Draws that gave no valid config and were drawn again: {}.\n\n| trial |",
+      "Draws that gave no valid config and were repeated: {}.\n\n| trial |",
       plan.trials, plan.rungs, plan.keep, plan.seed, redraws);
   for (const VariedKey& key : plan.vary) text += fmt::format(" {} |", key.name);
   const auto epochs = rung_epochs(plan);

@@ -103,8 +103,7 @@ class OFormer : public Baseline {
   OFormer(const BaselineConfig& config, const LanoShape& shape) : Baseline(config, shape) {
     const std::int64_t c = config.width, half = std::max<std::int64_t>(1, c / 2);
     if (c / config.heads < 2 * shape.dims) {
-      fail_usage("making an OFormer",
-                 fmt::format("heads of at least {} channels, a pair for each coordinate", 2 * shape.dims),
+      fail_usage("making an OFormer", fmt::format("heads of at least {} channels, two per coordinate", 2 * shape.dims),
                  fmt::format("{}", c / config.heads), "lower model.heads or raise model.width");
     }
     register_encoder(/*placeholder=*/false);

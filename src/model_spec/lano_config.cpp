@@ -67,7 +67,7 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind("model.ffn_ratio", c.ffn_ratio, "hidden width of the feed-forward network over C");
   schema.bind<Bias>("model.bias", c.bias, {{"outer", Bias::outer}, {"sum", Bias::sum}, {"none", Bias::none}},
                     "how four vectors make the bias matrices B1 and B2");
-  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values beside attention");
+  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values, added to attention");
   schema.bind("model.ffn_stencil", c.ffn_stencil,
               "depthwise convolution of the hidden features of the feed-forward part");
   schema.bind<Agents>("model.agent_tokens", c.agent_tokens, {{"pooled", Agents::pooled}, {"latent", Agents::latent}},

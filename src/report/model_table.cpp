@@ -60,7 +60,7 @@ std::vector<std::string> cost_cells(const ModelTable& table, std::size_t m, std:
 }
 
 const std::vector<std::string>& cost_columns() {
-  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time an epoch", "epochs",
+  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time per epoch", "epochs",
                                                 "training time",     "peak memory"};
   return columns;
 }

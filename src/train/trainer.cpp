@@ -134,7 +134,7 @@ void Trainer::resume() {
     const std::string newest = ranks().from_first(found ? found->path.string() : std::string());
     if (!folder_.writes() && !newest.empty()) found = {read_checkpoint(newest), newest};
   }
-  for (const std::string& text : said) listener().warn("passing over a damaged checkpoint: " + text);
+  for (const std::string& text : said) listener().warn("skipping a damaged checkpoint: " + text);
   if (!found && std::filesystem::exists(folder_.checkpoints() / "last.safetensors")) {
     fail("resuming a run", "checkpoints of this version", "one of an earlier build",
          "finish the run with the lano that began it");
@@ -442,8 +442,8 @@ std::string Trainer::selection_text() const {
           ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best.epoch,
                         state_.epoch, learner_.average().empty() ? "" : " of raw and averaged weights")
           : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best.epoch);
-  return which + (subject_.reader.indices(Split::test).empty() ? "; the set has no test split"
-                  : options_.test                              ? "; the test split was judged once, after training"
+  return which + (subject_.reader.indices(Split::test).empty() ? "; the dataset has no test split"
+                  : options_.test                              ? "; the test split was evaluated once, after training"
                                                                : "; the test split was not read");
 }
 
@@ -467,7 +467,7 @@ void Trainer::keeping(const std::function<void()>& write) const {
   } catch (const DivergedError&) {
     throw;
   } catch (const Error& error) {
-    throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' goes on from there", error.what(),
+    throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' resumes from there", error.what(),
                             last_state(), folder_.path().string(), state_.threads));
   }
 }

@@ -54,10 +54,10 @@ expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --strid
 expect 0 'train +14' "$lano" info d.h5
 sum=$(sha256sum d.h5)
 expect 1 'add --force' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
-expect 1 'does not exist; create it first' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
+expect 1 'does not exist; create it' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
 [ "$sum" = "$(sha256sum d.h5)" ] || complain "a refused command changed d.h5"
 
-# A kill at any moment: the same command goes on with what is finished, and the arrays are the same.
+# After a kill at any moment the same command resumes with what is finished, and the arrays are the same.
 contents() { "$lano" info "$1" | sed -n 's/^ *contents *//p'; }
 make=(generate darcy --resolution 85 --stride 4 --train 60 --test 4 --threads 2)
 "$lano" "${make[@]}" --out whole.h5 >/dev/null 2>&1 || complain "generating whole.h5 failed"
@@ -243,7 +243,7 @@ expect 2 'output at 4 times; set model.task to autoregressive .* or time_conditi
 expect 2 'output at 4 times; set model.task to auto' "$lano" train --data b.h5 --out b2 --set model.task=steady
 expect 0 'test relative L2' \
   "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
-expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
+expect 0 'rolled out to frame 6; the dataset has 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
 expect 0 'relative L2' "$lano" eval brun/model.safetensors --data b.h5 --steps 2 --picture seen.png --animation now.png
 grep -q acTL now.png || complain "now.png does not move"
 expect 0 'animation: then.png' "$lano" report brun --animation then.png
@@ -255,7 +255,7 @@ expect 0 '1 predictions of .* 6 frames, t = 0 to ' \
 [ -s b.pvd ] && [ -s b-t005.vts ] || complain "b.pvd or its frames are missing"
 expect 1 'b-t000.vts.*add --force' "$lano" predict brun/model.safetensors --data b.h5 --split test --out b.pvd
 expect 2 'does not step in time' "$lano" predict run/model.safetensors --data d.h5 --split test --steps 5 --out s.npy
-expect 2 'not conditioned on time' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
+expect 2 'conditioned on time' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
 [ ! -e s.npy ] || complain "a refused prediction left s.npy"
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
 # The paper's recipes: literally, with every training sample and the last weights, and as we read it.
@@ -266,7 +266,7 @@ grep -q '16 training (none kept for validation) and 4 test samples' paper1/table
   complain "the paper's table does not say what it learned from: $(cat paper1/table.md)"
 grep -q 'The last weights are kept' paper1/table.md || complain "the paper's table does not say which weights it keeps"
 expect 0 'train_samples +16' "$lano" info paper1/darcy/lano/seed-0/model.safetensors
-expect 0 'judge it on test' "$lano" eval paper1/darcy/lano/seed-0/model.safetensors --data d.h5 --split validation
+expect 0 'evaluate it on test' "$lano" eval paper1/darcy/lano/seed-0/model.safetensors --data d.h5 --split validation
 expect 0 'Weights are chosen on validation' "$lano" "${paper[@]}" --preset paper-ours --out paper2
 expect 0 'without bias and DWC' "$lano" experiment ablation --preset paper-ours --benchmarks darcy --data papers $tiny \
   --set train.epochs=1 --out paper3
@@ -301,7 +301,7 @@ wait $pid && complain "an interrupted training exits with 0"
 [ $? = 130 ] || complain "an interrupted training does not exit with 130"
 grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
 printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
-expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
+expect 0 'skipping a damaged checkpoint' "$lano" train --resume long --stop-after 1
 # Several seeds: ordinary runs, all counted, kept by a second call.
 expect 2 'at least 2' "$lano" train --data d.h5 --out seeds $tiny --seeds 1
 expect 2 '--stop-after does not go with --seeds' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
@@ -338,7 +338,7 @@ expect 0 'wide +\| [0-9]+ +\| 20 .*seeds. spread' "$lano" "${race[@]}" --out rac
 for _ in $(seq 1000); do [ -e race2/base/seed-0/metrics.csv ] && break; sleep 0.01; done
 kill -INT $job; wait $job
 [ $? = 130 ] || complain "an interrupted race does not exit with 130"
-grep -q 'stopped; the same command goes on' race2.txt || complain "no hint after Ctrl-C: $(tail -n 3 race2.txt)"
+grep -q 'stopped; the same command resumes' race2.txt || complain "no hint after Ctrl-C: $(tail -n 3 race2.txt)"
 "$lano" "${race[@]}" --out race2 >/dev/null 2>&1 & job=$!
 for _ in $(seq 1000); do [ -e race2/wide/seed-0/metrics.csv ] && break; sleep 0.01; done
 kill -9 $job 2>/dev/null; wait $job 2>/dev/null
@@ -395,7 +395,7 @@ else
   expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
   # Another operator on the same way, on a grid and on a cloud; what only a LANO has is said or refused.
   small="--set model.name=transolver --set model.slices=4 $tiny"
-  expect 0 'transolver does not read model.agents: it changes nothing' "$lano" train --data d.h5 --out other $small
+  expect 0 'transolver does not read model.agents: it has no effect' "$lano" train --data d.h5 --out other $small
   expect 0 "model 'transolver', [0-9]+ parameters" "$lano" info other/model.safetensors
   expect 0 'relative L2 +mean' "$lano" eval other/model.safetensors --data d.h5 --picture other.png
   expect 0 '4 predictions of \[9, 9\]' "$lano" predict other/model.safetensors --data d.h5 --split test --out other.h5

@@ -226,8 +226,7 @@ TEST_F(TableRun, AnotherSetOrNumberOfThreadsIsRefused) {
   run({"transolver"});
   EXPECT_TRUE(calls().empty());
   test::darcy(scratch_, 5, 1);  // under the same name
-  EXPECT_ERROR_WITH(run({"lano", "transolver"}),
-                    "is not the dataset that transolver was trained on");
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "is not the dataset that transolver was trained on");
   EXPECT_TRUE(calls().empty());
   EXPECT_FALSE(fs::exists(pair_folder(out(), "darcy", "lano")));
 }

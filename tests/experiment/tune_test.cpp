@@ -239,7 +239,9 @@ TEST(Tune, MistakesAreNamedBeforeAnythingIsWritten) {
   EXPECT_NE(refused([](TunePlan& p) { p.vary.clear(); }).find("no key to vary is given"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary.push_back(p.vary[0]); }).find("each key varied once"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.keep = 1; }).find("--keep between 0 and 1"), std::string::npos);
-  EXPECT_NE(refused([](TunePlan& p) { p.base.train_on = TrainOn::train_and_validation; }).find("trials are compared on validation"),
+  EXPECT_NE(refused([](TunePlan& p) {
+              p.base.train_on = TrainOn::train_and_validation;
+            }).find("trials are compared on validation"),
             std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary[0].name = "data.train_on"; }).find("data.train_on cannot be varied"),
             std::string::npos);

@@ -122,7 +122,7 @@ TEST(OFormer, HeadsTooNarrowForTheCoordinatesAreRefused) {
   BaselineConfig config = small_config("oformer");
   config.heads = 4;
   EXPECT_ERROR_WITH(make_model(to_json(config, on_cloud(7)), 1),
-                    "expected heads of at least 4 channels, a pair for each coordinate, found 3;");
+                    "expected heads of at least 4 channels, two per coordinate, found 3;");
 }
 
 TEST(OFormer, ParameterCounts) {

@@ -678,7 +678,7 @@ TEST(Trainer, ASetWithoutATestSplitIsNotSaidToBeJudged) {
   config.epochs = 1;
   train(config, scratch / "run");
   const std::string how = read_run_record(scratch / "run").selection_text;
-  EXPECT_NE(how.find("; the set has no test split"), std::string::npos) << how;
+  EXPECT_NE(how.find("; the dataset has no test split"), std::string::npos) << how;
   EXPECT_EQ(how.find("judged"), std::string::npos) << how;
   EXPECT_NE(read_file(scratch / "run/events.jsonl", "r").find("\"set\":\"darcy\""), std::string::npos);
 }

@@ -260,7 +260,7 @@ class Export {
   Value with_time(const Value& f, Points& points) {
     g_.scope("time");
     exported_.inputs.push_back("time [B]");
-    const Value time = g_.input("time", Type::float32, {{0, "B"}}, "the physical time asked for");
+    const Value time = g_.input("time", Type::float32, {{0, "B"}}, "the physical time of the prediction");
     const std::int64_t c = config_.width, half = std::max<std::int64_t>(1, c / 2), waves = std::min(c, 2 * half);
     std::vector<double> frequency;
     for (std::int64_t k = 0; k < half; ++k)
