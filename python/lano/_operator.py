@@ -318,7 +318,7 @@ class Operator:
             x = self._grid_for(points)
             if x is None:
                 if not len(self.coordinates):
-                    raise plain_error(doing, "the coordinates are missing: the model was trained with a mesh per sample")
+                    raise plain_error(doing, "the coordinates are missing: it was trained with a mesh per sample")
                 x = self.coordinates.reshape(*d["shape"], -1)
             coordinates = x
         elif coordinates is None and len(self.coordinates):

@@ -9,7 +9,7 @@ from ._core import __version__
 from ._errors import error, plain_error
 
 _ADVICE = ("install it in addition to lano with 'pip install --no-build-isolation ./python/solvers' from LANO's "
-           "sources  "(Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
+           "sources (Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
            "or use the packages of a CMake build with -DLANO_BUILD_PYTHON=ON")
 
 

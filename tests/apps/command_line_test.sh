@@ -54,7 +54,7 @@ expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --strid
 expect 0 'train +14' "$lano" info d.h5
 sum=$(sha256sum d.h5)
 expect 1 'add --force' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
-expect 1 'does not exist; create it' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
+expect 1 'does not exist' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
 [ "$sum" = "$(sha256sum d.h5)" ] || complain "a refused command changed d.h5"
 
 # After a kill at any moment the same command resumes with what is finished, and the arrays are the same.
@@ -255,7 +255,8 @@ expect 0 '1 predictions of .* 6 frames, t = 0 to ' \
 [ -s b.pvd ] && [ -s b-t005.vts ] || complain "b.pvd or its frames are missing"
 expect 1 'b-t000.vts.*add --force' "$lano" predict brun/model.safetensors --data b.h5 --split test --out b.pvd
 expect 2 'does not step in time' "$lano" predict run/model.safetensors --data d.h5 --split test --steps 5 --out s.npy
-expect 2 'conditioned on time' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
+expect 2 'not conditioned on time' \
+  "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
 [ ! -e s.npy ] || complain "a refused prediction left s.npy"
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
 # The paper's recipes: literally, with every training sample and the last weights, and as we read it.
