@@ -99,7 +99,7 @@ void print_set_lines(const DatasetReader& reader) {
     fmt::print("  sizes        {} to {} points per sample; below, the median\n", *least, *most);
   } else {
     fmt::print("  points       {}\n", reader.shared_coordinates() || reader.size() == 1 ? "the same for all samples"
-                                                                                        : "of each sample its own");
+                                                                                        : "different for each sample");
   }
   print_set_lines(d);
   if (reader.cell_kind())
@@ -107,7 +107,7 @@ void print_set_lines(const DatasetReader& reader) {
                reader.shared_cells()
                    ? fmt::format("{} for all samples", reader.read_cells(0).size() /
                                                            static_cast<std::size_t>(cell_corners(*reader.cell_kind())))
-                   : "of each sample its own");
+                   : "different for each sample");
 }
 
 void print_json_lines(const std::string& label, const std::string& json_text) {

@@ -28,7 +28,7 @@ class ArraySource {
   const std::string& doing() const { return doing_; }
   // The same for one index of the first axis, where those come from files of their own.
   virtual std::string doing_row(std::int64_t) const { return doing_; }
-  // The values in one range an axis, float32, row-major. Fails where a range leaves the array.
+  // The values in one range per axis, float32, row-major. Fails where a range leaves the array.
   std::vector<float> read(const std::vector<AxisRange>& ranges) const;
   std::vector<float> read_all() const { return read(whole()); }
   // Every index of every axis, to be narrowed by the caller.

@@ -20,7 +20,7 @@ class Hdf5Array {
 
   const Shape& shape() const { return shape_; }
   std::string type_name() const;  // as NumPy names it
-  // The values in one range an axis, last axis fastest, as numbers of the memory type.
+  // The values in one range per axis, last axis fastest, as numbers of the memory type.
   void read(std::span<const AxisRange> ranges, std::span<float> to) const {
     read(ranges, H5T_NATIVE_FLOAT, sizeof(float), to.size(), to.data());
   }

@@ -74,7 +74,7 @@ class Hdf5File {
 
   // `count` rows of the first axis, from `first`.
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
-  // The values in one range an axis, last axis fastest.
+  // The values in one range per axis, last axis fastest.
   void read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const;
   std::vector<double> read_doubles(const std::string& name) const;
   std::vector<std::int64_t> read_integers(const std::string& name) const;

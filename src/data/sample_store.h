@@ -1,5 +1,6 @@
-// Finished samples on disk, in the order they finished: one file that only grows, a record a sample with a check sum. A
-// kill at any moment loses no finished sample; a cut last record is dropped. Synced to the disk at least every second.
+// Finished samples on disk, in the order they finished: one file that only grows, a record per sample with a check sum.
+// A kill at any moment loses no finished sample; a cut last record is dropped. Synced to the disk at least every
+// second.
 #pragma once
 
 #include <chrono>

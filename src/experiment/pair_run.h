@@ -14,7 +14,8 @@
 namespace lano {
 
 struct Pace {
-  double step_seconds = 0;  // mean of a short warm-up; with one step an epoch the look at the validation split is in it
+  double step_seconds =
+      0;  // mean of a short warm-up; with one step per epoch the look at the validation split is in it
   double validation_seconds = 0;  // of one look at the validation split and a checkpoint
   std::int64_t items = 0;         // samples of a whole epoch (time-dependent sets: starts)
 };

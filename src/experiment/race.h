@@ -35,7 +35,7 @@ RaceRecipe parse_race_recipe(std::string_view text, const TrainConfig& base);
 struct RacePlan {
   std::vector<RaceRecipe> recipes;  // the first is the reference
   std::int64_t seeds = 3;           // from the recipes' train.seed on
-  double minutes = 0;               // of training a run; 0: the recipes' epochs
+  double minutes = 0;               // of training per run; 0: the recipes' epochs
   std::filesystem::path program;    // lano, for the child processes
   int threads = 0;                  // 0: all cores
 };

@@ -80,7 +80,7 @@ void fix_epochs(const TrainConfig& recipe, const std::optional<Pace>& pace, doub
 // Writes it with the epochs that were fixed for another recipe: the two are compared after the same passes.
 void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const std::filesystem::path& folder,
                  RecipeRuns& runs);
-// "0.02 s a step: 12 epochs of 900 samples in 2 minutes".
+// "0.02 s per step: 12 epochs of 900 samples in 2 minutes".
 std::string epochs_sentence(const RecipeRuns& runs);
 
 // The recipe with the epochs that were fixed. Fails with `doing` where the folder's recipe is another: its runs would

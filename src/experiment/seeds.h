@@ -22,7 +22,7 @@ MeanAndDeviation mean_and_deviation(std::span<const double> values);
 SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume,
                       Listener& listener = quiet());
 
-// For the reader: a line a seed, mean and deviation, how they were picked.
+// For the reader: a line per seed, mean and deviation, how they were picked.
 std::string seeds_text(const SeedResults& group);
 
 }  // namespace lano

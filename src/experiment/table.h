@@ -18,7 +18,7 @@ struct TablePlan {
   std::string preset;
   std::vector<std::string> models, benchmarks;
   std::int64_t seeds = 1;
-  double minutes = 0;                   // of training a pair and seed; 0: the recipes' epochs
+  double minutes = 0;                   // of training per pair and seed; 0: the recipes' epochs
   std::vector<std::string> overrides;   // --set, for every pair
   std::filesystem::path configs, data;  // recipes; <benchmark>.h5
   std::filesystem::path program;        // lano, for the child processes

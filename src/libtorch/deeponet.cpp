@@ -5,7 +5,7 @@
 // input channels the function is the place of the points itself. Trunk t: a plain network of the position, the embedded
 // time added behind its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
 // trunk ends in GELU, the branch without. The sensors are fixed: another number of points, or the same in another
-// order, is another function to it. Cost O(N C^2), of which N da C once a sample.
+// order, is another function to it. Cost O(N C^2), of which N da C once per sample.
 #include <fmt/format.h>
 
 #include <array>

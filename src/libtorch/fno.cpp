@@ -3,7 +3,7 @@
 //   point
 // the last one without activation, behind an encoder and before a decoder of single points. Zeros pad each axis to a
 // multiple of 16 points; on clouds the image is that of geo-FNO's projection. Cost O(N (C log N + C^2)) and m^axes C^2
-// weights a block.
+// weights per block.
 #include "libtorch/fno.h"
 
 #include "libtorch/baselines.h"

@@ -8,7 +8,7 @@
 // (libtorch/rotary.h), per head
 //   galerkin   o = T(q) (T(LN k)^T LN v) / N            fourier   o = T(LN q) (T(LN k)^T v) / N
 // with norms over the head's channels and without parameters (the public code's instance norm acts along the channels).
-// Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians a unit, as if an
+// Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians per unit, as if an
 // axis had 64 points. Heads are C/H wide. The propagator is applied once: steady, one step ahead or, through the time
 // in z, at any time. Cost O(NCD) beside the maps of single points.
 #include <fmt/format.h>

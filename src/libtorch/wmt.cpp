@@ -1,12 +1,12 @@
-// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials an axis, K =
+// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials per axis, K =
 // k^2 (one axis: k). A layer halves the grid until one point is left, applies small operators at each scale, and builds
 // the grid up again. From scale n to n+1:
 //   s_n+1 = sum_p s_n,p H_p^T,  d_n+1 = sum_p s_n,p G_p^T       p: even or odd along each axis, H_p = h_p1 x h_p2, G_p
 //   = g_p1 x g_p2 U_d = A d + B s,  U_s = C d,  at the coarsest scale u = T s u_n,p = (u_n+1 + U_s) H_p + U_d G_p
-// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points an axis, ReLU and
-// a linear map; with one axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept, and
-// a third axis is not halved: as published. The halved axes are padded to one power of two. Between layers GELU. Cost
-// O(N K^2).
+// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points per axis, ReLU
+// and a linear map; with one axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept,
+// and a third axis is not halved: as published. The halved axes are padded to one power of two. Between layers GELU.
+// Cost O(N K^2).
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -17,7 +17,7 @@ double relative_l2(std::span<const float> prediction, std::span<const float> tru
 double max_error(std::span<const float> prediction, std::span<const float> truth);
 
 // Relative L2 of the gradient by central differences at interior points (the H1 semi-norm), for uniform grids of one,
-// two or three axes. `spacing` has one entry an axis. Zero interior points give 0.
+// two or three axes. `spacing` has one entry per axis. Zero interior points give 0.
 double relative_h1(std::span<const float> prediction, std::span<const float> truth, const Shape& shape,
                    std::int64_t channels, std::span<const double> spacing);
 

@@ -8,10 +8,10 @@
 
 namespace lano {
 
-// Points of the reference grid an axis (position = "reference").
+// Points of the reference grid per axis (position = "reference").
 inline constexpr std::int64_t kReferenceNodes = 8;
 
-// Features a point before the input fields: its coordinates, or its distances to the nodes of the reference grid.
+// Features per point before the input fields: its coordinates, or its distances to the nodes of the reference grid.
 std::int64_t position_width(Position position, std::int64_t dims);
 
 // The nodes of the reference grid, [8^dx, dx], last axis fastest, in normalised coordinates.

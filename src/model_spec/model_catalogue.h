@@ -16,7 +16,7 @@ struct ModelInfo {
   std::string_view paper;
   std::string_view cost;  // of a layer, as at the top of its source; attention beside the O(N C^2) maps of single
                           // points. N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k
-                          // wavelets, w window, K modes and n points an axis
+                          // wavelets, w window, K modes and n points per axis
   bool grid, mesh, points;       // geometries it takes
   std::int64_t grid_parameters;  // at the standard size, below; 0: does not take it, -1: not counted
   std::int64_t points_parameters;

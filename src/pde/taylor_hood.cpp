@@ -22,7 +22,7 @@ constexpr int kVelocity = 9, kPressure = 4, kUnknowns = 2 * kVelocity + kPressur
 constexpr double kKeepFactors = 0.1;  // a step that leaves less of the residual than this keeps the factorisation
 constexpr int kMostHalvings = 6;      // of a Newton step that does not lower the residual
 
-// Gauss points and weights on [0, 1], four an axis: exact for every term on parallelograms, (u . grad) u w being of
+// Gauss points and weights on [0, 1], four per axis: exact for every term on parallelograms, (u . grad) u w being of
 // degree six.
 constexpr int kGauss = 4;
 constexpr std::array<double, kGauss> kPoint{0.0694318442029737, 0.3300094782075719, 0.6699905217924281,

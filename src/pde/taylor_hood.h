@@ -19,7 +19,7 @@ namespace lano {
 
 // The connections: which nodes are unknown.
 struct FlowMesh {
-  std::int64_t nx = 0, ny = 0;         // elements an axis
+  std::int64_t nx = 0, ny = 0;         // elements per axis
   std::vector<bool> prescribed;        // [nodes]; the velocity there is given
   std::optional<std::int64_t> pinned;  // the node of [nx + 1, ny + 1] whose pressure is given
 

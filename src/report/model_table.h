@@ -49,7 +49,7 @@ double average_promotion(const ModelTable& table);
 std::size_t runner_up(const ModelTable& table, std::size_t benchmark);
 
 std::string model_table_markdown(const ModelTable& table);
-std::string model_table_csv(const ModelTable& table);  // a line a cell
+std::string model_table_csv(const ModelTable& table);  // a line per cell
 
 std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,
                                const std::string& footer);

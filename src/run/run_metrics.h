@@ -1,4 +1,4 @@
-// metrics.csv of a run folder, written and read: a row an epoch. Reading finds columns by the names in the header, so
+// metrics.csv of a run folder, written and read: a row per epoch. Reading finds columns by the names in the header, so
 // that files with more or fewer columns read alike.
 #pragma once
 
@@ -20,7 +20,7 @@ struct EpochMetrics {
 
 std::string metrics_csv(const std::vector<EpochMetrics>& rows);
 
-// One entry a row in every vector; NaN where a cell is empty or the file has no such column.
+// One entry per row in every vector; NaN where a cell is empty or the file has no such column.
 struct RunMetrics {
   std::vector<double> epoch, train_loss, validation_l2, validation_ema_l2, seconds;
   std::string damage;  // what was expected and found at the first row that is not whole; the rows before it are kept

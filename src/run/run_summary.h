@@ -32,7 +32,7 @@ struct RunSummary {
   std::string seed, set;      // empty where unknown; set is the stem of its file in runs that older versions began
   std::map<std::string, std::string> config;  // every key of config.toml as text
   RunMetrics metrics;
-  std::vector<std::string> notes;  // one sentence a file that is damaged
+  std::vector<std::string> notes;  // one sentence per file that is damaged
 };
 
 struct RunCollection {

@@ -108,7 +108,7 @@ class Operator {
              const Call& call) const;
 
   // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the
-  // points are kept too: L C floats a point. docs/runtime.md says which models can; others fail with the reason of
+  // points are kept too: L C floats per point. docs/runtime.md says which models can; others fail with the reason of
   // why_not_prepare.
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input) const {

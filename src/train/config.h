@@ -43,7 +43,7 @@ struct TrainConfig {
   LossConfig loss;
   double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none
   std::int64_t patience = 0;  // stop after so many epochs without a better validation error; 0: never
-  std::int64_t points = 0;    // clouds: random points of each sample a step; 0: all
+  std::int64_t points = 0;    // clouds: random points of each sample per step; 0: all
   double points_share = 1;    // of the steps that are made with train.points; the later ones see all points
   Augment augment = Augment::none;
   std::vector<double> agents_range;   // [least, most]: agents drawn anew each step; empty: model.agents always

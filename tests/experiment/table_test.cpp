@@ -24,7 +24,7 @@ using nlohmann::json;
 TEST(Budget, ManyEpochsAreWholeOnes) {
   TrainConfig config;
   config.batch = 4;
-  const Pace pace{0.01, 0.5, 1000};  // 250 steps: 3 s an epoch
+  const Pace pace{0.01, 0.5, 1000};  // 250 steps: 3 s per epoch
   const TrainConfig fixed = fit_to_budget(config, pace, 120);
   EXPECT_EQ(fixed.epochs, 38);  // 114 s / 3 s
   EXPECT_EQ(fixed.epoch_samples, 0);

@@ -150,7 +150,7 @@ int write(const std::filesystem::path& folder) {
   make_folder(folder);
   std::size_t number = 0;
   for (const std::string& seed : seeds()) write_file_atomically(folder / fmt::format("seed-{:03}", number++), seed);
-  std::string dictionary;  // libFuzzer's form: one quoted word a line
+  std::string dictionary;  // libFuzzer's form: one quoted word per line
   for (const std::string& word : words()) {
     dictionary += '"';
     for (const char c : word)

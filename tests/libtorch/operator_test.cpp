@@ -180,7 +180,7 @@ TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
 TEST(Operator, ManyCallersGetTheSameAnswer) {
   const Made m = made(test::cases()[0]);
   const Operator op(m.file);
-  // Meshes of each caller's own, large enough for several threads a call.
+  // Meshes of each caller's own, large enough for several threads per call.
   struct Caller {
     Shape mesh;
     std::vector<float> coordinates, input, wanted, found;

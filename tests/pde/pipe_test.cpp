@@ -81,7 +81,7 @@ Pair kovasznay(double x, double y) {
 }
 double kovasznay_pressure(double x) { return (1 - std::exp(2 * kLambda * x)) / 2; }
 
-// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule an element,
+// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule per element,
 // on the isoparametric fields themselves: nodal errors could converge faster.
 Pair kovasznay_errors(std::int64_t n) {
   const TaylorHoodSolver solver(closed_mesh(n));

@@ -431,7 +431,7 @@ TEST(Trainer, AnInterruptEndsTheStepAndLeavesAState) {
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
 }
 
-// A disk that takes no more than some kilobytes a file stands for a full one.
+// A disk that takes no more than some kilobytes per file stands for a full one.
 TEST(Trainer, AFullDiskKeepsTheLastGoodState) {
   test::Scratch scratch;
   TrainConfig config = tiny(darcy(scratch, 24, 2));
@@ -727,7 +727,7 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   config.epochs = 40;
   const TrainResult result = train(config, scratch / "run");
   EXPECT_LT(result.test_l2, 0.2);
-  TrainConfig thinned = config;  // fewer points a step; judged on all
+  TrainConfig thinned = config;  // fewer points per step; judged on all
   thinned.points = 20;
   thinned.memory_gb = 0;
   EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);
