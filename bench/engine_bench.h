@@ -14,7 +14,7 @@ enum class Work { step, forward };
 struct BenchCase {
   std::string name = "darcy";
   std::int64_t batch = 0;  // 0: the case's own (forward: 1)
-  std::int64_t grid = 0;   // a square grid of so many points per side in place of the case's mesh
+  std::int64_t grid = 0;   // points per side of a square grid that replaces the case's mesh
 };
 
 std::vector<std::string> case_names();

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Starts the program again with kernels that fit the processor; returns where nothing is to be mended.
+// Starts the program again with kernels that fit the processor; returns if nothing is to be corrected.
 void mend_openblas_core(char** argv) {
   if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;  // the user's choice, or ours from the first start
   for (const lano::BlasLibrary& library : lano::loaded_openblas()) {

@@ -1,4 +1,4 @@
-// Work that a library may not survive, done first in a child process: a stranger's file that makes a C library crash,
+// Work that a library may not survive, done first in a child process: an untrusted file that makes a C library crash,
 // hang or run out of stack takes the child with it and leaves the caller a sentence. It guards against ends of the
 // process, not against an attacker's code.
 #pragma once

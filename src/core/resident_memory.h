@@ -16,7 +16,7 @@ std::int64_t machine_memory();
 void check_address_space(std::string_view doing, std::int64_t bytes);
 
 // Vectors of a few megabytes come and go at every step of a training. By default the C library returns such memory to
-// the system and takes it anew, page by page: a third of the time of small models. Keep it instead.
+// the system and takes it again, page by page: a third of the time of small models. Keep it instead.
 void keep_freed_memory();
 
 // The same for as long as it lives, in a process that goes on with other work: then what is free goes back.

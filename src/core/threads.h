@@ -38,7 +38,7 @@ std::vector<BlasLibrary> loaded_openblas();
 std::vector<BlasLibrary> foreign_pools();
 
 // OpenBLAS 0.3.21 takes processors newer than itself for a Prescott of 2004 and runs five times slower. Where the
-// loaded library names a family without AVX2 on a machine that has it, this is the OPENBLAS_CORETYPE that mends it,
+// loaded library names a family without AVX2 on a machine that has it, this is the OPENBLAS_CORETYPE that corrects it,
 // else empty. The variable is read when the library is loaded: set it and start the program again.
 std::string better_openblas_core(const BlasLibrary& library);
 

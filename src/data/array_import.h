@@ -54,7 +54,7 @@ struct ArrayImport {
   SampleAxis samples = SampleAxis::first;
   ChannelAxis channels = ChannelAxis::none;
   std::vector<std::string> time;         // in any order: first, last or axis=N; a number (dt); the array of the times
-  std::int64_t initial = 0;              // the first so many frames become input
+  std::int64_t initial = 0;              // number of first frames that become input
   std::optional<std::uint64_t> shuffle;  // seed
   std::optional<std::int64_t> train_count, test_count;
   double validation_share = 0.1;

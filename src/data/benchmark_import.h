@@ -16,7 +16,7 @@ struct BenchmarkImport {
   std::vector<std::filesystem::path> from;  // a folder with the published files (also in subfolders), or the files
   std::optional<std::int64_t> train_count, test_count;  // default: as published
   std::optional<std::int64_t> stride;       // keep every stride-th point per axis; default 5 for darcy, else 1
-  std::optional<std::int64_t> time_stride;  // pdebench: keep every so many-th time
+  std::optional<std::int64_t> time_stride;  // pdebench: keep every time_stride-th time
   double validation_share = 0.1;
 };
 

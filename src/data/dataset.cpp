@@ -78,7 +78,7 @@ void DatasetReader::check_description() const {
          fmt::format("{} flags for {} {}", d.periodic.size(), geometry_name(d.geometry), shape_text(d.shape)),
          "make the file again");
   }
-  // The last of the input channels are frames of the output: there must be so many.
+  // The last of the input channels are frames of the output: there must be that many.
   if (!finite(d.initial_time) || (!d.initial_time.empty() && d.time.empty()) ||
       std::ssize(d.initial_time) * d.output_channels() > d.input_channels()) {
     fail(doing, "initial_time with one finite time per frame among the input fields",

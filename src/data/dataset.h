@@ -66,7 +66,7 @@ class DatasetWriter {
   // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]; kept: [N, dk]. Thread-safe.
   void write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
              std::span<const float> output, std::span<const float> kept = {});
-  // Cells of a mesh, [cells, corners] with indices of points: made first, so many for all samples (then written as
+  // Cells of a mesh, [cells, corners] with indices of points: made first, for all samples (then written as
   // those of sample 0) or for each, then written. See dataset_cells.cpp.
   void make_cells(CellKind kind, std::int64_t count);
   void make_cells(CellKind kind, const std::vector<std::int64_t>& counts);
@@ -144,7 +144,7 @@ class DatasetReader {
   std::optional<CellKind> cell_kind() const { return cell_kind_; }
   bool shared_cells() const { return cell_offsets_.empty(); }
   std::vector<std::int64_t> read_cells(std::int64_t id) const;  // [cells, corners], points of the sample; empty: none
-  // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
+  // A number for the contents of all arrays, the same for the same contents; not for untrusted files.
   std::uint64_t hash() const;
   // Held while HDF5 is called: it may be built without thread safety.
   static std::mutex& reading_mutex();

@@ -2,7 +2,7 @@
 // `matrix`, or an element `compressed` that inflates (zlib) to one; inside are the elements flags, dimensions, name and
 // numbers, each padded to eight bytes; up to four bytes may sit in the tag itself. Public description: "MAT-File
 // Format", The MathWorks. Cost: opening reads the tags and inflates the first bytes of each variable; reading inflates
-// from where the last read ended, or anew from the start of the variable where it lies before that.
+// from where the last read ended, or again from the start of the variable if it lies before that.
 #include "data/mat5_file.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The common road of the benchmark importers: samples are loaded block by block from whatever files hold them, checked,
+// What the benchmark importers share: samples are loaded block by block from whatever files hold them, checked,
 // and written to a dataset file with its splits. Private to src/data.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace lano {
 class SampleStore {
  public:
   // Opens or begins the store. header: what is being made; a store begun for another is refused, or with `replace`
-  // begun anew. values: floats of a sample.
+  // started over. values: floats of a sample.
   SampleStore(std::filesystem::path path, const std::string& header, std::int64_t samples, std::int64_t values,
               bool replace);
   ~SampleStore();

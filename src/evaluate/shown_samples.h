@@ -30,7 +30,8 @@ struct ShownSamples {
       times{};  // all times of the set, empty where it has none, or in a file too many or an older version
 };
 
-// Which of so many frames are shown: all where they are few numbers, else some at even distances with first and last.
+// Which of `frames` frames are shown: all if they are few numbers, otherwise some at even distances with first and
+// last.
 std::vector<std::int64_t> frames_to_show(std::int64_t frames, std::int64_t points);
 
 // With the last frame alone, as of a steady set.

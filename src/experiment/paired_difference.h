@@ -33,7 +33,7 @@ struct PairedDifference {
 // Pairs are seeds: mean difference +- t(K - 1) s / sqrt(K). One seed has a difference and no interval.
 PairedDifference paired_over_seeds(std::span<const double> reference, std::span<const double> other);
 
-// Pairs are samples. The interval holds the middle of the ratios of means of samples drawn anew with replacement, both
+// Pairs are samples. The interval holds the middle of the ratios of means of samples drawn again with replacement, both
 // errors of a sample together, widened for few samples. p is the share of all ways to swap reference and other within
 // samples that give a difference of means as large: every way up to 15 samples, else some twenty thousand drawn at
 // random.

@@ -22,7 +22,7 @@ struct MeshSet {
   double points = 0;
 };
 
-// Error against the number of agents: trained anew for each, and one model trained with random numbers of them and
+// Error against the number of agents: trained again for each, and one model trained with random numbers of them and
 // asked at each. Numbers beyond a dataset's points are left out. The epochs are those of the recipe's own number, or
 // the nearest in the list.
 std::vector<Variant> agents_study(const StudyBase& base, std::vector<std::int64_t> agents);

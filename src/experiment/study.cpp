@@ -41,7 +41,7 @@ const Variant& variant_named(const StudyPlan& plan, const std::string& benchmark
 
 fs::path answers_file(const fs::path& run) { return run / "answers.json"; }
 
-// Of a run's model: question -> evaluation in short. A file that cannot be read counts as missing: it is made anew.
+// Of a run's model: question -> evaluation in short. A file that cannot be read counts as missing: it is made again.
 json read_answers(const fs::path& run) {
   if (!fs::exists(answers_file(run))) return json::object();
   json answers = json::parse(read_file(answers_file(run), "reading"), nullptr, false);

@@ -21,7 +21,7 @@ namespace lano {
 // Where a number stands in the table and the plot of a study.
 struct Place {
   std::string axis;        // what is changed, under the plot: "agents M"; empty: no plot
-  std::string series;      // the curve it belongs to, "trained anew"
+  std::string series;      // the curve it belongs to, "trained again"
   std::string label;       // "M = 32"
   double x = 0;            // on that axis
   bool reference = false;  // of its series: what the others are compared with

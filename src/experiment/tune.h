@@ -46,7 +46,7 @@ struct TuneResult {
 
 // Epochs of each rung: max(1, round(epochs * keep^(rungs - 1 - r))).
 std::vector<std::int64_t> rung_epochs(const TunePlan& plan);
-// How many of so many trials go to the next rung: ceil(keep * trials).
+// How many of `trials` trials go to the next rung: ceil(keep * trials).
 std::int64_t kept_trials(std::int64_t trials, double keep);
 
 // Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this set is drawn again, at

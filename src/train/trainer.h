@@ -23,7 +23,7 @@ struct TrainResult {
 
 struct TrainOptions {
   bool resume = false;  // go on from the folder's newest whole checkpoint, if there is one; its config must be the same
-  std::int64_t stop_after = 0;  // stop after so many epochs in all, to be resumed; 0: train to the end
+  std::int64_t stop_after = 0;  // epochs in all after which to stop, to be resumed; 0: train to the end
   bool test = true;             // judge the chosen weights on the test split at the end
   bool shown = true;            // best, median and worst test samples are kept for the report (evaluation.h5)
   bool baselines = false;       // what simple baselines reach on the same splits is said and kept

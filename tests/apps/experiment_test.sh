@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every experiment of the paper at its smallest: what each writes, that it goes on and keeps what is finished, and what
+# Every experiment of the paper at its smallest: what each writes, that it resumes and keeps what is finished, and what
 # it refuses. The numbers mean nothing; that every command runs from nothing to a table does.
 # Usage: experiment_test.sh LANO CONFIGS
 set -uo pipefail
@@ -14,7 +14,7 @@ bad() {
   failures=$((failures + 1))
 }
 
-# study NAME ROWS OPTIONS...: ends well, with a table of so many rows, a plot and a page.
+# study NAME ROWS OPTIONS...: succeeds, with a table of ROWS rows, a plot and a page.
 study() {
   local name=$1 rows=$2
   shift 2
@@ -28,7 +28,7 @@ study() {
   ! grep -q ',nan,' "$name/$name.csv" || bad "$name has no number somewhere: $(cat "$name/$name.csv")"
 }
 
-study agents 6 --benchmarks darcy --agents 4,8,16         # three trained anew, three answers of one model
+study agents 6 --benchmarks darcy --agents 4,8,16         # three trained, three evaluations of one model
 study size 4 --benchmarks darcy --depths 1 --widths 8      # the reference stands on both curves
 study resolution 6 --benchmarks darcy,airfoil
 study zero-shot 7 --benchmarks darcy,airfoil --models lano

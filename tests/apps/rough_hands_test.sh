@@ -40,7 +40,7 @@ for setting in train.batch=4611686018427387904 train.accumulate=4611686018427387
   ends 2 expected "$lano" train "${small[@]}" --set "$setting" --out none
   [ ! -e none ] || bad "$setting leaves a folder"
 done
-# A key that the model does not read is no mistake: it is not said before the sentence that is one.
+# A key that the model does not read is no mistake: its note does not precede the error message.
 ends 2 'train.ema in' "$lano" train "${small[@]}" --set model.wavelets=0 --set train.ema=7 --out none
 ends 1 "model 'x'" "$lano" train "${small[@]}" --set model.latent_grid=8 --set 'train.from="x"' --out none
 ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=65536 --set model.ffn_ratio=64 --out none
@@ -71,7 +71,7 @@ done
 ends 2 UTF-8 "$lano" train "${tiny[@]}" --data $'dar\xffcy.h5' --out none
 [ ! -e none ] || bad "a path that is no UTF-8 leaves a folder"
 
-# Streams that cannot be written. The work goes on; lost output is a failure.
+# Streams that cannot be written. The work continues; lost output is a failure.
 if [ -w /dev/full ]; then
   "$lano" train "${small[@]}" --out deaf >out 2>/dev/full || bad "training with 2>/dev/full ends with $?"
   [ -f deaf/evaluation.json ] || bad "no evaluation with 2>/dev/full"
@@ -104,7 +104,7 @@ ln -sf evaluation.real plain/evaluation.json && cp run/evaluation.json plain/eva
 cp run/evaluation.h5 shown && mv shown plain/evaluation.h5
 "$lano" report plain >out 2>err || bad "a link within the folder is refused: $(cat err)"
 
-# Text of strangers on a terminal: no escapes, no marks that turn its direction.
+# Untrusted text on a terminal: no escapes, no marks that change its direction.
 name=$'runs/a\x1b[2J\xc2\x9b\x7f\xe2\x80\xae'
 mkdir -p runs && cp -r run "$name"
 for words in "runs runs" "runs runs --csv"; do

@@ -57,7 +57,7 @@ class StudyRun : public ::testing::Test {
 
   void add(std::int64_t agents, const std::string& epochs_of) {
     const std::string name = "agents-" + std::to_string(agents);
-    Variant variant{"darcy", name, Place{"agents M", "anew", name, static_cast<double>(agents)}, test::tiny(data_),
+    Variant variant{"darcy", name, Place{"agents M", "again", name, static_cast<double>(agents)}, test::tiny(data_),
                     epochs_of};
     variant.recipe.lano.agents = agents;
     plan_.variants.push_back(variant);

@@ -55,7 +55,7 @@ struct Trained {
     }
   }
 
-  // The same by loops in double: at the places `first`, the stencil reaching so many points.
+  // The same by loops in double: at the places `first`, the stencil reaching `reach` points.
   std::vector<float> naive(const std::vector<float>& points, const std::vector<float>& input, const Shape& mesh,
                            const std::vector<double>& reach, const std::vector<double>& first,
                            const Shape& patches) const {
