@@ -1,5 +1,5 @@
-// Measures the two engines against each other and against sgemm, in one process, alternating; memory in processes of
-// their own. Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
+// Measures the two engines against each other and against sgemm, in one process, alternating; memory in separate
+// processes. Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
 #pragma once
 
 #include <cstdint>

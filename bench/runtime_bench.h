@@ -1,5 +1,5 @@
-// The runtime against its peers on the paper's Darcy model (85x85, L = 8, H = 8, C = 128, M = 128): LibTorch op by op
-// in the same process, and onnxruntime on the exported model in another, all from physical values to physical values.
+// The runtime compared with other engines on the paper's Darcy model (85x85, L = 8, H = 8, C = 128, M = 128): LibTorch
+// op by op in the same process, and onnxruntime on the exported model in another, all with physical inputs and outputs.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The datasets that experiments are made on: where each benchmark's file lies, and its making by `lano generate` where
-// it is missing.
+// The datasets of the experiments: the path of each benchmark's file, which is made by `lano generate` if it is
+// missing.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The subcommands of `lano`: each registers its options and what to run. All but bench are torch-free; models that need
-// LibTorch are handed, with the same arguments, to the program lano-torch beside this one, which has the same commands.
+// The subcommands of `lano`: each registers its options and what to run. All but bench are torch-free; for models that
+// need LibTorch, the program lano-torch in the same folder is started with the same arguments.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Judged samples as picture files: what `--picture` and `--animation` of eval and report write.
+// Evaluated samples as picture files: what `--picture` and `--animation` of eval and report write.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Other programs, the one way they are started here: no shell, words stay whole. What a child does to itself, a crash
-// or running out of memory, stays its own; it is told of a wish to stop (core/interrupt.h), and asked to stop where
-// this process dies first.
+// Other programs, and the only way to start them: no shell, arguments are passed as they are. What a child does to
+// itself, a crash or running out of memory, does not affect this process. It is told when the user wants to stop
+// (core/interrupt.h), and stopped if this process dies first.
 #pragma once
 
 #include <cstdio>

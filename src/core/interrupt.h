@@ -1,5 +1,5 @@
-// Ctrl-C as a wish: while a guard lives, the first SIGINT or SIGTERM only sets a flag, for the work to end at a good
-// place; a second one ends the process at once.
+// Ctrl-C as a request: while a guard lives, the first SIGINT or SIGTERM only sets a flag, so that the work can end at a
+// good place; a second one ends the process at once.
 #pragma once
 
 namespace lano {

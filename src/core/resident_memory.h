@@ -1,4 +1,4 @@
-// The most memory this process has held at once, and what the machine and the limits of the shell allow. Linux only.
+// The peak memory of this process, and what the machine and the limits of the shell allow. Linux only.
 #pragma once
 
 #include <cstdint>

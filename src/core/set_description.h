@@ -1,5 +1,5 @@
-// What a set of samples is about: geometry, fields and provenance, without the numbers. Written into dataset files and,
-// for the set a model was trained on, into model files; made by the benchmark problems and the importers.
+// The description of a dataset: geometry, fields and provenance, without the numbers. Written into dataset files and,
+// for the dataset a model was trained on, into model files; made by the benchmark problems and the importers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,5 @@
 // JSON from an untrusted file. The library parses any depth without recursion but writes, compares and copies with it,
-// and converts 1e300 to an integer when asked for one, which C++ leaves undefined; here both are errors.
+// and converts 1e300 to an integer on request, which C++ leaves undefined; here both are errors.
 #pragma once
 
 #include <cstdint>

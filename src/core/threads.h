@@ -1,5 +1,5 @@
 // The one thread pool (OpenMP) and what else might bring a second one: the BLAS libraries loaded into this process.
-// OpenBLAS built on pthreads beside OpenMP is many times slower, so programs check `foreign_pools()` at start.
+// OpenBLAS built on pthreads in addition to OpenMP is many times slower, so programs check `foreign_pools()` at start.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Import of users' own arrays: .npy, .npz, .mat, .h5 and .pt files become a dataset file. Given once and divided, or
-// apart for train, validation and test; read in blocks of samples, checked, and written in one pass. What was
-// understood stands in the file (DatasetReader tells it); what a user should know is said to the listener.
+// Import of users' own arrays: .npy, .npz, .mat, .h5 and .pt files become a dataset file. Given together and divided,
+// or separately for train, validation and test; read in blocks of samples, checked, and written in one pass. What was
+// understood is in the file (read it with DatasetReader); warnings go to the listener.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Numeric arrays in files of any kind the importers know (.npy, .npz, .mat, .h5, .pt), read whole or in part. Where the
-// format allows it a part is read without the rest, so arrays larger than memory can be brought in sample by sample.
+// format allows it a part is read without the rest, so arrays larger than memory can be imported sample by sample.
 #pragma once
 
 #include <filesystem>

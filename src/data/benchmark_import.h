@@ -1,5 +1,5 @@
 // Import of the public benchmark files exactly as their authors publish them: known names, keys, axes, channels and
-// samples, so that a set made here is the one published errors speak of. docs/formats.md lists what is stored.
+// samples, so that the dataset is the one published errors refer to. docs/formats.md lists what is stored.
 #pragma once
 
 #include <filesystem>

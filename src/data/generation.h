@@ -1,6 +1,6 @@
-// Generation of a data set on every core: samples are independent jobs. Sample i may depend on nothing but its index,
+// Generation of a dataset, using all cores: samples are independent jobs. Sample i may depend on nothing but its index,
 // so the file's arrays do not depend on the number of threads, nor on where a generation was stopped: finished samples
-// are kept in a side store (OUT.samples) until all are there, and the file is put together from it.
+// are kept in a side store (OUT.samples) until all are there, and the file is assembled from it.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
-// One array of numbers in an HDF5 file that may be untrusted: what the file says about it is checked against the
-// bytes that are there once, on opening; then parts of it are read. HDF5 finds the bytes; compressed blocks are
-// inflated here, because HDF5 1.10 reads past the end of a block that inflates to less than it should. Private to
-// src/data.
+// One array of numbers in an HDF5 file that may be untrusted: what the file says about it is checked once, on opening,
+// against the bytes that are there; then parts of it are read. HDF5 finds the bytes; compressed blocks are inflated
+// here, because HDF5 1.10 reads past the end of a block that inflates to less than it should. Private to src/data.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The cells of a mesh given as an array: triangles, quadrilaterals, tetrahedra, for all samples or each. For imports
-// and for `lano predict --cells`.
+// The cells of a mesh given as an array: triangles, quadrilaterals, tetrahedra, shared by all samples or one array per
+// sample. For imports and for `lano predict --cells`.
 #pragma once
 
 #include <vector>

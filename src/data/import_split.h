@@ -1,5 +1,5 @@
-// Which imported samples go to train, validation and test, and what should make a user look twice: splits that are
-// empty, test samples that are training samples, test samples unlike the training samples. Private to src/data.
+// Which imported samples go to train, validation and test, and warnings for the user: splits that are empty, test
+// samples that are training samples, test samples unlike the training samples. Private to src/data.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The `lano import` command that a file's arrays suggest, by their names and shapes: a beginning for the user, who
+// The `lano import` command that a file's arrays suggest, by their names and shapes: a starting point for the user, who
 // knows what they mean.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The words with which a user names arrays in `lano import` and `lano predict`, and the arrays they stand for.
+// The arguments by which a user names arrays in `lano import` and `lano predict`, and the arrays they refer to.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The training samples as batches, in the order training asks for them: from memory where they fit, else read from the
-// file by a thread of its own, some batches ahead. Both give the same numbers.
+// The training samples as batches, in the order training asks for them: from memory if they fit, otherwise read from
+// the file by a separate thread, some batches ahead. Both give the same numbers.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Finished samples on disk, in the order they finished: one file that only grows, a record per sample with a check sum.
+// Finished samples on disk, in the order they finished: one file that only grows, a record per sample with a checksum.
 // A kill at any moment loses no finished sample; a cut last record is dropped. Synced to the disk at least every
 // second.
 #pragma once

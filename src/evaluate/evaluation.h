@@ -1,5 +1,5 @@
-// A model judged on samples: errors by src/metrics, sample by sample and in summary. What `lano eval` prints, what a
-// run keeps in evaluation.json and what reports draw is this one type, with its JSON both ways.
+// A model evaluated on samples: errors by src/metrics, sample by sample and in summary. What `lano eval` prints, what a
+// run keeps in evaluation.json and what reports draw is this one type, which reads and writes its own JSON.
 #pragma once
 
 #include <cstdint>

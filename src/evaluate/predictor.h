@@ -1,7 +1,6 @@
-// A trained operator as everything behind the model file sees it, whichever engine computes: the samples of a dataset
-// in, their predicted frames out, in physical values. Frames, roll-outs and each sample's geometry are handled here,
-// once; an engine answers single queries. The runtime's Operator is one by OperatorPredictor; models of LibTorch are
-// others.
+// A trained operator as evaluation and prediction see it, whichever engine computes: the samples of a dataset in, their
+// predicted frames out, in physical values. Frames, roll-outs and each sample's geometry are handled here, once; an
+// engine answers single queries. The runtime's Operator is one by OperatorPredictor; models of LibTorch are others.
 #pragma once
 
 #include <cstdint>

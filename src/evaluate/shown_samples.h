@@ -1,5 +1,5 @@
-// Which samples are shown of many, and what a picture of one needs: best, median and worst by relative L2, with input,
-// truth and prediction. A run keeps those of its test split in evaluation.h5.
+// Which samples are shown, and what a picture of one needs: best, median and worst by relative L2, with input, truth
+// and prediction. A run keeps those of its test split in evaluation.h5.
 #pragma once
 
 #include <filesystem>

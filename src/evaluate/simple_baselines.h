@@ -1,5 +1,5 @@
-// What a few lines of statistics reach on the same samples: the scale on which an operator's error is read. Fitted on
-// the training samples in seconds and judged by the code that judges every model:
+// What a few lines of statistics reach on the same samples: a scale for the error of an operator. Fitted on the
+// training samples in seconds and evaluated by the same code as every model:
 //   mean field       the mean output of the training samples, point by point
 //   nearest sample   the output of the training sample whose input is nearest
 //   ridge            linear regression from the inputs to the outputs, on the principal components of the inputs

@@ -1,6 +1,6 @@
-// The recipe of one training as its user asked for it, in the words of `lano train` and of lano.fit in Python: recipes
-// one over the other, single keys over them, a model to begin with, minutes. The same wish gives the same recipe, and
-// so the same model, from either side.
+// The recipe of one training from the arguments of `lano train` or of lano.fit in Python: recipes that override one
+// another, single keys that override them, a model to begin with, minutes. The same arguments give the same recipe, and
+// so the same model, in both.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,5 @@
-// One training of a comparison, in a process of its own: how fast it goes, how many epochs a budget of minutes buys,
-// the run itself. What came of it is left in a small JSON file for the process that compares
-// (experiment/recipe_runs.h).
+// One training of a comparison, in its own process: its pace, the epochs that fit into a budget of minutes, the run
+// itself. The result is left in a small JSON file for the process that compares (experiment/recipe_runs.h).
 #pragma once
 
 #include <cstdint>

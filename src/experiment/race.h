@@ -1,7 +1,7 @@
 // Which recipe is better on this dataset, and is the difference luck? Two or more recipes with the same seeds under one
-// budget, judged on the validation split sample by sample; the test split is not read. Runs are trained by child
+// budget, compared on the validation split sample by sample; the test split is not read. Runs are trained by child
 // processes (experiment/recipe_runs.h) into folder/<recipe>/seed-<seed>, ordinary run folders, one seed of every recipe
-// before the next: what is finished is kept, what was stopped goes on, and pairs are whole wherever it stops.
+// before the next: finished runs are kept, stopped ones resumed, and pairs are complete wherever it stops.
 #pragma once
 
 #include <filesystem>

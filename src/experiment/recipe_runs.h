@@ -1,7 +1,7 @@
 // One recipe with several seeds under one budget: what a pair of a table (experiment/table.h) and a recipe of a race
 // (experiment/race.h) have in common. Runs are trained by child processes (`lano pair`, experiment/pair_run.h) into
-// folder/seed-<seed>, so that the peak of memory is their own and a crash costs one of them; folder/recipe.toml holds
-// the recipe with its epochs fixed. What is finished is kept, what was stopped goes on.
+// folder/seed-<seed>, so that peak memory is measured for each and a crash costs one of them; folder/recipe.toml holds
+// the recipe with its epochs fixed. Finished runs are kept, stopped ones resumed.
 #pragma once
 
 #include <cstdint>

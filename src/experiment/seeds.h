@@ -1,6 +1,6 @@
 // The same training with several seeds, for a mean and a deviation instead of one lucky number. Runs go into
 // folder/seed-<seed>, one after the other; folder/recipe.toml holds the recipe and folder/seeds.json the plan and the
-// results so far, so that a killed group goes on where it was. No seed is chosen: all count.
+// results so far, so that a killed group resumes where it was. No seed is selected: all count.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The paper's experiments as studies (experiment/study.h): which variants each trains, which questions it asks, and the
-// paper's number for each where it has one. Each starts from recipes of the reader's choice.
+// The paper's experiments as studies (experiment/study.h): which variants each trains, which evaluations it makes, and
+// the paper's number for each if there is one. Each starts from recipes of the user's choice.
 #pragma once
 
 #include <string>

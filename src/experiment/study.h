@@ -1,9 +1,8 @@
 // A study: one thing is changed step by step (agents, size, resolution, switches, steps in time), each variant is
-// trained with the same seeds and the same number of epochs, and its models are asked what the study wants to know.
+// trained with the same seeds and the same number of epochs, and its models are evaluated as the study requires.
 // Variants are trained by child processes (experiment/recipe_runs.h) into folder/<benchmark>/<variant>/seed-<seed>;
-// answers to further questions (another resolution, another number of agents) are kept beside each run. What is
-// finished is kept, what was stopped goes on. studies.h makes the variants of the paper's experiments, study_page.h
-// shows the outcome.
+// further evaluations (another resolution, another number of agents) are stored with each run. Finished runs are kept,
+// stopped ones resumed. studies.h makes the variants of the paper's experiments, study_page.h shows the outcome.
 #pragma once
 
 #include <cstdint>

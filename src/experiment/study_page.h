@@ -1,5 +1,5 @@
 // What a study (experiment/study.h) shows: a table as Markdown and CSV, a plot for each benchmark and axis as PNG, and
-// a page with all of it; the paper's numbers stand beside ours.
+// a page with all of it; with the paper's numbers next to ours.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
-// The paper's Table 2 for data of one's own: every operator on every benchmark under one budget. A pair of model and
+// The paper's Table 2 for your own data: every operator on every benchmark under one budget. A pair of model and
 // benchmark is trained by child processes (experiment/recipe_runs.h) into folder/<benchmark>/<model>/seed-<seed>,
-// ordinary run folders, so that the peak of memory is its own and a crash costs one cell. What is finished is kept,
-// what was stopped goes on, what a model cannot take is a dash with the reason.
+// ordinary run folders, so that peak memory is measured separately and a crash costs one cell. Finished runs are kept,
+// stopped ones resumed; where a model cannot take a dataset there is a dash with the reason.
 #pragma once
 
 #include <filesystem>

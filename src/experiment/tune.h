@@ -1,7 +1,7 @@
 // A small search over keys of the config: random sampling (Bergstra, Bengio: "Random search for hyper-parameter
 // optimization", JMLR 2012) with successive halving (Jamieson, Talwalkar: "Non-stochastic best arm identification and
-// hyperparameter optimization", AISTATS 2016). Many trials are trained briefly, the better ones longer. Judged by
-// validation alone: the test split is never read. Everything lies in the folder, so a killed search goes on by the same
+// hyperparameter optimization", AISTATS 2016). Many trials are trained briefly, the better ones longer. Compared on
+// validation alone: the test split is never read. Everything is in the folder, so a killed search resumes with the same
 // call and ends with the same table:
 //   tune.json            the plan; another plan is refused
 //   trial-007/rung-1/    ordinary run folders

@@ -1,6 +1,6 @@
-// Dropout as a function of place: which features of a point are zeroed follows from (seed, step, sample, pass, block,
-// branch, point) alone. So nothing is stored for the backward pass, a resumed run draws the same, and every engine that
-// asks gets the same mask.
+// Dropout as a function of position: which features of a point are zeroed follows from (seed, step, sample, pass,
+// block, branch, point) alone. So nothing is stored for the backward pass, a resumed run draws the same, and every
+// engine gets the same mask.
 #pragma once
 
 #include <array>

@@ -1,7 +1,6 @@
 // What the blocks need to know of the points of one sample: which points each agent pools, how the bias vectors reach
-// the points, and which neighbours the stencil reads with which weight. All are products over axes, and what a line of
-// points (the order of a cloud) asks for is computed when it is read, so prediction keeps no table as long as the
-// points.
+// the points, and which neighbours the stencil reads with which weight. All are products over axes, and for a line of
+// points (the order of a cloud) they are computed when read, so prediction keeps no table as long as the points.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // How a batch is divided among threads. The division of a sample depends on its own size only, never on the number of
-// threads or on the samples beside it, and every sum over points is taken unit by unit in order: that is why results
-// depend neither on the thread count nor on how the samples of a step are divided over ranks.
+// threads or on the other samples, and every sum over points is taken unit by unit in order: that is why results depend
+// neither on the thread count nor on how the samples of a step are divided over ranks.
 #pragma once
 
 #include <omp.h>

@@ -1,5 +1,5 @@
-// The errors by which every engine and every model is judged, on physical values, in double. One sample at a time:
-// arrays are [points, channels], sums run in index order, so results have the same bits for any thread count.
+// The errors of every engine and every model, on physical values, in double. One sample at a time: arrays are [points,
+// channels], sums run in index order, so results have the same bits for any thread count.
 #pragma once
 
 #include <cstdint>

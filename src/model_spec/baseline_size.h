@@ -1,6 +1,6 @@
-// What an operator of the comparison takes before it is built: the numbers in its weights, and those one sample's pass
-// must keep. From the sizes alone, without LibTorch, so that a recipe can be refused before it takes gigabytes; a test
-// holds the counts against the models themselves.
+// The memory of an operator of the comparison, known before it is built: the numbers in its weights, and those that one
+// sample's pass must keep. Computed from the sizes alone, without LibTorch, so that a recipe can be refused before it
+// takes gigabytes; a test compares the counts with the models themselves.
 #pragma once
 
 #include "model_spec/baseline_config.h"

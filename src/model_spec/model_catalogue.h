@@ -1,5 +1,5 @@
-// What there is to know of every operator without building it: family, source, cost, geometries, size, the keys it
-// reads. For `lano info --models`, for messages and for tables; tests hold it against the models themselves.
+// What is known about every operator without building it: family, source, cost, geometries, size, the keys it reads.
+// For `lano info --models`, for messages and for tables; tests compare it with the models themselves.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // The normaliser between physical values and what the network sees: one affine map per channel, fitted on the training
-// split only, in double, and stored in the model file. It stands between dataset and model, and again behind the model.
-// Arrays are [points, channels], channels fastest. A constant channel keeps scale 1, so nothing is divided by zero.
+// split only, in double, and stored in the model file. It is applied between dataset and model, and inverted after the
+// model. Arrays are [points, channels], channels fastest. A constant channel keeps scale 1, so nothing is divided by
+// zero.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A small time-dependent set: Burgers flow from random smooth velocities, kept at equally spaced frames. Input: the
+// A small time-dependent dataset: Burgers flow from random smooth velocities, kept at equally spaced frames. Input: the
 // first velocities (for time-conditional models); output: the velocities at every frame, the first included.
 #pragma once
 

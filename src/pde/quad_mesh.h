@@ -1,4 +1,4 @@
-// A structured mesh of quadrilaterals, plain or folded into a C round an airfoil. Point (i, j) is at i * nj + j.
+// A structured mesh of quadrilaterals, plain or folded into a C around an airfoil. Point (i, j) is at i * nj + j.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Several runs on one self-contained HTML page: their learning curves over each other, the table of `lano runs`, the
+// Several runs on one self-contained HTML page: their learning curves in one chart, the table of `lano runs`, the
 // config keys that differ, and a test sample of each as truth | prediction | absolute error.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The report of a run as one self-contained HTML page: summary, learning curves, distribution of test errors, and
-// chosen samples as input | truth | prediction | absolute error with colour bars. No file beside it, no script, no
+// chosen samples as input | truth | prediction | absolute error with colour bars. No other files, no script, no
 // network.
 #pragma once
 

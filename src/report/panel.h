@@ -1,6 +1,6 @@
-// One picture of a field with its words and its colour bar, and a whole sample as rows of them: what `--picture`, the
-// HTML report and `lano info --plot` show is made here once. How a field is drawn follows from the shape of the set:
-// lines in one dimension, three slices of a volume, points of space seen along each axis.
+// One picture of a field with its labels and its colour bar, and a whole sample as rows of them: what `--picture`, the
+// HTML report and `lano info --plot` show is made here once. How a field is drawn follows from the shape of the
+// dataset: lines in one dimension, three slices of a volume, points of space seen along each axis.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Runs side by side, a line each: the table behind `lano runs` and the page that compares runs. Runs of one seed group
+// Runs as a table with one line each: the table of `lano runs` and the page that compares runs. Runs of one seed group
 // stay together under a line with their mean and deviation.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The same test sample as several operators see it: the three-way figures of the paper. Input and truth, every
-// prediction on the truth's colours, every error on one scale, so that the darker is the better.
+// The same test sample as several operators predict it: the three-way figures of the paper. Input and truth, every
+// prediction on the truth's colours, every error on one scale, so that darker is better.
 #pragma once
 
 #include <optional>

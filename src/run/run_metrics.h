@@ -1,5 +1,5 @@
 // metrics.csv of a run folder, written and read: a row per epoch. Reading finds columns by the names in the header, so
-// that files with more or fewer columns read alike.
+// that files with more or fewer columns can be read.
 #pragma once
 
 #include <cstdint>

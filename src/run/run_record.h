@@ -1,5 +1,5 @@
-// What a finished run came to: its evaluation.json, which training writes last, and where a comparison asked for it
-// validation.json, the errors of every validation sample. This is the files' one writer and one reader.
+// The result of a finished run: its evaluation.json, which training writes last, and in comparisons validation.json,
+// the errors of every validation sample. These are the only writer and reader of these files.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// What is known of a run from its folder (config.toml, metrics.csv, events.jsonl, evaluation.json) in one struct, also
-// while it trains, when it was stopped, and where files are missing or damaged. Reads only; safe beside a training.
+// What is known about a run from its folder (config.toml, metrics.csv, events.jsonl, evaluation.json) in one struct,
+// also while it trains, when it was stopped, and where files are missing or damaged. Reads only; safe during a
+// training.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The folder of `lano train --seeds`: the same training with several seeds. seeds.json holds the plan and the results
-// so far; this is its one writer and one reader.
+// so far; this is its only writer and reader.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The tensors of a LANO by name and shape, in the one order of its flat buffer of parameters and of its first weights.
-// Model files, the training and the kernels all meet here.
+// The tensors of a LANO by name and shape, in the order of its flat buffer of parameters and of its initial weights.
+// Model files, training and kernels all use it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The tensors of a model file as the kernels want them, each checked against the shape its architecture asks for.
+// The tensors of a model file as the kernels need them, each checked against the shape its architecture requires.
 #pragma once
 
 #include <string>

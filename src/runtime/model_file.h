@@ -1,6 +1,6 @@
 // The model file: one .safetensors with the weights and, as text metadata, everything needed to use them: architecture,
-// the set it was trained on (geometry, fields), the normaliser and the training's provenance. It holds no time, host or
-// path, so the same training gives the same bytes. The seam between training and every way of using a model.
+// the dataset it was trained on (geometry, fields), the normaliser and the training's provenance. It holds no time,
+// host or path, so the same training gives the same bytes. The interface between training and every use of a model.
 #pragma once
 
 #include <filesystem>

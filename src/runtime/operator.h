@@ -1,5 +1,5 @@
 // A trained LANO in use, without LibTorch: physical values in, physical values out, computed by the fused kernels.
-// Loaded once, it may be called from many threads at the same time; calls at the same time have a team of threads each
+// Loaded once, it may be called from many threads at the same time; concurrent calls have separate teams of threads
 // (set_thread_count).
 #pragma once
 

@@ -1,4 +1,4 @@
-// The one loop over time: an autoregressive operator applied to its own answers. Runtime, training's validation,
+// The one loop over time: an autoregressive operator applied to its own predictions. Runtime, training's validation,
 // `lano eval` and `lano predict` all step through it.
 #pragma once
 

@@ -1,6 +1,5 @@
-// All that a stopped run needs to go on, and the folder of such states: the last two and the one with the best
-// validation error. A state is written whole or not at all and carries a checksum; a damaged one is passed over for the
-// one before.
+// All that a stopped run needs to resume, and the folder of such states: the last two and the one with the best
+// validation error. A state is written atomically with a checksum; if it is damaged, the one before is used.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` may say.
+// The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` can set.
 #pragma once
 
 #include <memory>

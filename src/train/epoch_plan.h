@@ -1,5 +1,5 @@
-// Which samples (and frames) each step of an epoch learns from. It depends on (seed, epoch) alone, so an epoch that was
-// stopped goes on with the batches it would have had.
+// Which samples (and frames) each step of an epoch learns from. It depends on (seed, epoch) alone, so a resumed epoch
+// continues with the batches it would have had.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What may be asked of the loss and of changes to the samples; without LibTorch, for the configuration.
+// The options of the loss and of changes to the samples, for the configuration; without LibTorch.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Whether a recipe can be trained on a dataset: said in one sentence before anything is computed or written.
+// Whether a recipe can be trained on a dataset: checked, with an error message, before anything is computed or written.
 #pragma once
 
 #include "core/set_description.h"

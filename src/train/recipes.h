@@ -1,6 +1,6 @@
-// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO, <preset>-others.toml beside it (where there is
-// one) says what all other operators do differently, configs/models/<model>/<preset>.toml what one of them does, and
-// <preset>-<benchmark>.toml beside that what it does on that benchmark alone. Each is laid over the ones before.
+// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO, <preset>-others.toml (if there is one) holds what
+// all other operators do differently, configs/models/<model>/<preset>.toml what one of them does, and
+// <preset>-<benchmark>.toml next to that what it does on that benchmark alone. Each overrides the ones before.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What a run must have in common with a stopped one to go on with it and end with the same bytes: the keys of the
-// recipe that decide about the result, and the data.
+// What a run must have in common with a stopped one to resume it and end with the same bytes: the keys of the recipe
+// that determine the result, and the data.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What training must know of its samples before the first step, gathered in one pass, in pieces where they do not fit
+// What training must know about its samples before the first step, gathered in one pass, in pieces if they do not fit
 // in memory.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What a run learns and from what: the dataset, what a pass over its training split found, and the model file that will
-// be written, all but the weights. Made once, before the first step; what does not fit together is said here.
+// What a run trains and on what: the dataset, the results of a pass over its training split, and the model file that
+// will be written, all but the weights. Made once, before the first step; what does not fit together is refused here.
 #pragma once
 
 #include <memory>

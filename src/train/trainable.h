@@ -1,6 +1,6 @@
 // A model in training, as the learner sees it: one flat buffer of parameters, one of gradients, a loss with its
-// gradient, and a predictor of the weights as they are. A LANO is one on plain memory (train/lano_trainable.h); a
-// program that links LibTorch brings the others.
+// gradient, and a predictor with the current weights. A LANO is one on plain memory (train/lano_trainable.h); a program
+// that links LibTorch adds the others.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // Training of one model on one dataset: shuffled batches, validation and a checkpoint each epoch (and by steps and
-// minutes), and at the end the model file and one look at the test split. Everything random comes from (seed, epoch,
-// step), so a run resumed from any checkpoint does the same steps as one never stopped and ends with the same bytes.
+// minutes), and at the end the model file and one evaluation of the test split. Everything random comes from (seed,
+// epoch, step), so a run resumed from any checkpoint does the same steps as one never stopped and ends with the same
+// bytes.
 #pragma once
 
 #include <filesystem>
