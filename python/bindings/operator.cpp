@@ -99,7 +99,7 @@ Array predict(const Operator& op, const std::optional<Array>& coordinates, const
               std::optional<double> time, const std::optional<Array>& state,
               const std::optional<std::vector<double>>& times) {
   if (times && (time || state))
-    fail_usage_plainly("predicting", fmt::format("times= does not go with {}", time ? "time=" : "state="),
+    fail_usage_plainly("predicting", std::string("times= does not go with ") + (time ? "time=" : "state="),
                        "leave one of them out");
   if (times) return predict_times(op, coordinates, input, *times);
   const Points points = points_of(op, coordinates, input, time, state);
