@@ -39,7 +39,7 @@ int threads_of(const Options& o) {
 
 std::string work_name(Work work) { return work == Work::step ? "step" : "forward"; }
 
-// Peak bytes of one call, asked of a fresh process: this program again.
+// Peak bytes of one call, measured in a fresh process of this program.
 std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) {
   std::string answer;
   ChildOptions options;
@@ -142,8 +142,8 @@ void kernel_table(const Options& o) {
   if (o.json) std::cout << nlohmann::json{{"kernels", results}, {"threads", 1}}.dump() << '\n';
 }
 
-// Where onnxruntime-node is: as said, as LANO_ONNXRUNTIME says, or beside the presets' folders of this build; empty
-// where it is not.
+// Where onnxruntime-node is: as given, in LANO_ONNXRUNTIME, or next to the presets' folders of this build; empty where
+// it is not.
 std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem::path& programs) {
   const char* const said = std::getenv("LANO_ONNXRUNTIME");
   std::filesystem::path folder = (programs / "../../onnxruntime").lexically_normal();

@@ -1,4 +1,4 @@
-// `lano bench cost`: every model and size in a process of its own, a table, JSON, a plot.
+// `lano bench cost`: every model and size in its own process, a table, JSON, a plot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ double available_bytes() {
   return 1e300;
 }
 
-// One cell, asked of a fresh process.
+// One cell, measured in a fresh process.
 CostCell measured(const Options& o, const CostCase& c, int threads) {
   CostCell cell{c.model, c.work, c.side * c.side, 0, 0, ""};
   std::string text;

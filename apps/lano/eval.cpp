@@ -61,7 +61,7 @@ void run_eval(const EvalOptions& o, const Program& program) {
   if (judged.prediction.frames > samples.frames) {
     fmt::print("  rolled out to frame {}; the dataset has {}\n", judged.prediction.frames - 1, samples.frames - 1);
   }
-  // Fitted on the dataset's own training samples; what is judged must not be among them.
+  // Fitted on the dataset's own training samples; the samples evaluated must not be among them.
   const TrainOn learned = trained_on(model.about.provenance);
   const std::vector<std::int64_t> train = training_ids(reader, learned);
   const bool held_out = o.split == "test" || (o.split == "validation" && learned == TrainOn::train);

@@ -45,7 +45,7 @@ std::optional<std::int64_t> sample_count(const char* option, const std::vector<s
   return count;
 }
 
-// --validation: a share of the training samples, or files with samples of their own.
+// --validation: a share of the training samples, or files with separate samples.
 void read_validation(const ImportOptions& o, ArrayImport& import) {
   if (o.validation.empty()) return;
   const auto share = whole_text_number<double>(o.validation.front());
@@ -103,7 +103,7 @@ void print_summary(const std::string& path, std::int64_t samples) {
   print_set_lines(reader);
 }
 
-// --input and its kin for one split alone.
+// --input and the like for one split alone.
 void add_part(CLI::App* command, const std::string& split, ArrayWords& words) {
   const std::string group = "Arrays of one split";
   const auto text = [&](const char* what) { return fmt::format("as --{}, for the {} samples only", what, split); };

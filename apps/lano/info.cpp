@@ -28,8 +28,7 @@ namespace {
 
 constexpr std::size_t kMostText = 20000;  // of one entry, as a file has it
 
-// Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each
-// split.
+// Samples as one picture, a row each, or side by side if they have one or two fields. None given: a few of each split.
 void plot_dataset(const DatasetReader& reader, const std::string& out, std::vector<std::int64_t> ids) {
   const SetDescription& d = reader.description();
   if (ids.empty()) {

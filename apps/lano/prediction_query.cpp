@@ -25,7 +25,7 @@ void read_set_cells(const DatasetReader& reader, Query& query) {
 Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task) {
   const DatasetReader reader = open_dataset(o.data, task);
   SetDescription given = reader.description();
-  // A set of inputs alone needs no times where they are asked for.
+  // A dataset of inputs alone needs no times if they are given.
   if (!o.times.empty() && !reader.has_output() && given.time.empty()) given.time = model.set.time;
   check_fits(model.set, given, fmt::format("predicting from '{}'", o.data));
   const auto ids = o.samples.empty() ? reader.indices(std::string_view(o.split)) : o.samples;
@@ -53,7 +53,7 @@ void check_words_fit(const PredictOptions& o, Task task) {
                        "give its input fields with --input instead of --state");
 }
 
-// Steps from the first state: as many as asked for, else as the dataset has, or as training had.
+// Steps from the first state: as many as requested, otherwise as in the dataset, or as in training.
 void set_steps(const PredictOptions& o, const ModelFile& model, Query& query) {
   const bool arrays = o.data.empty();
   if (arrays && o.steps && *o.steps < 1)

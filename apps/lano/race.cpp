@@ -1,4 +1,4 @@
-// `lano experiment race`: reads the recipes, trains and judges them (experiment/race.h), prints the table.
+// `lano experiment race`: reads the recipes, trains and compares them (experiment/race.h), prints the table.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// `lano experiment agents|size|resolution|zero-shot|horizon|ablation`: the paper's experiments beside its table, all by
-// one frame (experiment/study.h).
+// `lano experiment agents|size|resolution|zero-shot|horizon|ablation`: the paper's experiments in addition to its
+// table, all by one frame (experiment/study.h).
 #include <fmt/format.h>
 
 #include <functional>
@@ -31,7 +31,7 @@ struct StudyOptions {
   double minutes = -1;
 };
 
-// What one of the commands has of its own.
+// What is particular to one of the commands.
 struct StudyKind {
   const char *name, *help, *title;
   std::vector<std::string> benchmarks;  // by default
@@ -44,7 +44,7 @@ struct StudyKind {
 
 bool on_own_data(const StudyOptions& o) { return fs::is_regular_file(o.data); }
 
-// The recipe of a model on a benchmark, or the files of --config on data of one's own.
+// The recipe of a model on a benchmark, or the files of --config on your own data.
 StudyBase base_of(const StudyOptions& o, const std::string& benchmark, const std::string& model, const fs::path& data) {
   if (on_own_data(o)) return {benchmark, read_recipe(o.config, o.data, o.overrides)};
   StudyBase base{benchmark,

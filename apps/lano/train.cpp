@@ -68,7 +68,7 @@ void train_seeds(const TrainArguments& o, const TrainConfig& config) {
   leave_if_interrupted();
 }
 
-// Where the minutes are counted: beside the run, gone before it begins.
+// Folder for timing steps: next to the run, removed before it begins.
 std::filesystem::path timing_folder(const TrainArguments& o) {
   std::filesystem::path folder = folder_of(o).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -88,7 +88,7 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
   return wish;
 }
 
-// On several ranks the first one chooses for all. It looks at the pace by itself, of steps that all will share.
+// On several ranks the first one chooses for all. It measures the pace alone, on steps that all will share.
 OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::filesystem::path& scratch) {
   const int size = ranks().size();
   if (size == 1) return chosen_recipe(wish, said, scratch);

@@ -69,7 +69,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) fail(fmt::format("starting '{}'", program), "another process", errno_text(errno));
   if (child > 0) return child;
-  // Only what is safe beside the threads of the parent.
+  // Only what is safe while the parent has threads.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (in >= 0) ::dup2(in, STDIN_FILENO);
   if (out >= 0) ::dup2(out, STDOUT_FILENO);
@@ -175,7 +175,7 @@ TalkingChild::TalkingChild(const std::string& program, const std::vector<std::st
   Pipe there, back;
   there.open(doing);
   back.open(doing);
-  ::signal(SIGPIPE, SIG_IGN);  // a child that died is told by its silence
+  ::signal(SIGPIPE, SIG_IGN);  // a dead child is noticed by its silence
   child_ = start(program, arguments, {}, there.read, back.write, true);
   ::close(there.read);
   ::close(back.write);

@@ -14,14 +14,14 @@ namespace lano {
 
 struct ChildEnd {
   int code = 0;    // it exited with
-  int signal = 0;  // it was ended by; 0: by itself
+  int signal = 0;  // that ended it; 0: none
   bool good() const { return code == 0 && signal == 0; }
 };
 
 struct ChildOptions {
   std::string* output = nullptr;  // takes what the child writes to stdout, which else is shared
   bool quiet = false;             // its stdout goes nowhere
-  std::vector<std::pair<std::string, std::string>> environment{};  // variables set beside this process's own
+  std::vector<std::pair<std::string, std::string>> environment{};  // variables set in addition to this process's own
 };
 
 // Starts a program and waits for its end. Fails where it cannot be started.
@@ -38,7 +38,7 @@ class TalkingChild {
   TalkingChild& operator=(const TalkingChild&) = delete;
 
   void tell(const std::string& line);
-  std::optional<std::string> line();  // the next one; none where the child said its last
+  std::optional<std::string> line();  // the next one; none after the last
 
  private:
   int child_ = -1;

@@ -4,8 +4,8 @@
 
 namespace lano {
 
-// Whose process it is: the work's own, or an interpreter's, which has a handler of SIGINT that is told of every one,
-// and which goes on whatever comes.
+// Whose process it is: the work's own, or an interpreter's, which has its own handler of SIGINT, is told of every one,
+// and continues in any case.
 enum class Process { own, interpreter };
 
 class InterruptGuard {

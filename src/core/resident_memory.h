@@ -19,7 +19,7 @@ void check_address_space(std::string_view doing, std::int64_t bytes);
 // the system and takes it again, page by page: a third of the time of small models. Keep it instead.
 void keep_freed_memory();
 
-// The same for as long as it lives, in a process that goes on with other work: then what is free goes back.
+// The same for as long as it lives, in a process that continues with other work: then free memory is returned.
 class FreedMemoryKept {
  public:
   FreedMemoryKept() { keep_freed_memory(); }

@@ -24,7 +24,7 @@ struct SetDescription {
   std::vector<FieldInfo> coordinates;  // dx entries
   std::vector<FieldInfo> input;        // da entries, may be empty
   std::vector<FieldInfo> output;       // du entries
-  std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
+  std::vector<FieldInfo> kept;         // dk further fields of a solution, stored with it and not trained on
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
   // Structured meshes that hold only the beginning of a whole one's axes (every third of 221 points ends at the 220th):
   // where the last point of each axis lies, the whole axis from 0 to 1. Empty: at its end.
@@ -58,7 +58,7 @@ void fields_from_json(const nlohmann::json& json, SetDescription& description);
 nlohmann::json to_json(const SetDescription& description);
 SetDescription set_description_from_json(const nlohmann::json& json);
 
-// Fails where the span is none of this description's mesh.
+// Fails if the span does not fit this description's mesh.
 void check_span(const SetDescription& description, std::string_view doing);
 // The span of a mesh kept at every stride-th point of each axis, from the first on; empty where it keeps all ends.
 std::vector<double> strided_span(const Shape& whole, const std::vector<double>& whole_span, std::int64_t stride);

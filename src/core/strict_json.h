@@ -18,7 +18,7 @@ nlohmann::json parse_json(std::string_view text, std::string_view doing, std::st
 std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what);
 std::vector<std::int64_t> whole_numbers(const nlohmann::json& value, std::string_view doing, std::string_view what);
 
-// What the library found, without its numbers and names of its own classes.
+// What the library found, without its error numbers and class names.
 std::string json_reason(const std::exception& error);
 
 }  // namespace lano

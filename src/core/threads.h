@@ -22,7 +22,7 @@ inline constexpr int kMostThreads = 1024;  // beyond it a pool costs more than i
 int thread_count();
 // Of every calling thread; 0 is the default: OMP_NUM_THREADS or all cores. More than kMostThreads are kMostThreads.
 void set_thread_count(int count);
-// Fails with a sentence where more than kMostThreads are asked for, by the argument or by OMP_NUM_THREADS.
+// Fails if more than kMostThreads are requested, by the argument or by OMP_NUM_THREADS.
 void check_thread_count(int count);
 
 struct BlasLibrary {
@@ -34,7 +34,7 @@ struct BlasLibrary {
 // Every OpenBLAS mapped into this process. openblas_get_parallel() says 0 sequential, 1 pthread, 2 OpenMP.
 std::vector<BlasLibrary> loaded_openblas();
 
-// The OpenBLAS libraries among them that have a thread pool of their own; empty is good.
+// The OpenBLAS libraries among them that have their own thread pool; empty is good.
 std::vector<BlasLibrary> foreign_pools();
 
 // OpenBLAS 0.3.21 takes processors newer than itself for a Prescott of 2004 and runs five times slower. Where the

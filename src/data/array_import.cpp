@@ -1,4 +1,4 @@
-// Arrays are opened group by group (import_group.h), their axes told apart (import_field.h), and read, changed and
+// Arrays are opened group by group (import_group.h), their axes identified (import_field.h), and read, changed and
 // written in blocks of samples. Nothing is held but a block: coordinates of single samples are passed over once before,
 // for their box and to see whether they are all the same.
 #include "data/array_import.h"

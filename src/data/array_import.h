@@ -37,7 +37,7 @@ struct ArrayWords {
   std::string cells;                      // [cells, corners], or one such array per sample
 };
 
-// What is said of one split alone.
+// What is given for one split alone.
 struct ImportPart {
   std::vector<std::filesystem::path> files;  // where its keys are looked up
   ArrayWords words;
@@ -46,8 +46,8 @@ struct ImportPart {
 struct ArrayImport {
   std::vector<std::filesystem::path> files;  // where keys are looked up, for every split
   ArrayWords words;
-  ImportPart train, validation, test;  // where none is given the samples are divided
-  std::optional<Geometry> geometry;    // by default told from the coordinates
+  ImportPart train, validation, test;  // if none is given the samples are divided
+  std::optional<Geometry> geometry;    // by default from the coordinates
   GridPoints grid_points = GridPoints::nodes;
   std::vector<double> box;            // lower, upper for each axis; default the unit box, or that of the coordinates
   std::vector<std::string> periodic;  // axes of a grid or mesh by number, from 0, or by the name of a coordinate
@@ -58,7 +58,7 @@ struct ArrayImport {
   std::optional<std::uint64_t> shuffle;  // seed
   std::optional<std::int64_t> train_count, test_count;
   double validation_share = 0.1;
-  std::string cell_kind;  // by default told from corners and dimensions
+  std::string cell_kind;  // by default from corners and dimensions
   std::string name = "imported";
 };
 

@@ -26,7 +26,7 @@ class ArraySource {
   const Shape& shape() const { return shape_; }
   // "reading 'FILE', array 'KEY'", for error messages.
   const std::string& doing() const { return doing_; }
-  // The same for one index of the first axis, where those come from files of their own.
+  // The same for one index of the first axis, if those come from separate files.
   virtual std::string doing_row(std::int64_t) const { return doing_; }
   // The values in one range per axis, float32, row-major. Fails where a range leaves the array.
   std::vector<float> read(const std::vector<AxisRange>& ranges) const;

@@ -1,4 +1,4 @@
-// Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the order asked for
+// Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the requested order
 // and looked through for numbers that are none.
 #include "data/dataset.h"
 
@@ -14,7 +14,7 @@
 namespace lano {
 namespace {
 
-// HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the
+// HDF5 may be built without thread safety, and training reads ahead during validation: one reader at a time in the
 // process.
 std::mutex one_at_a_time;
 

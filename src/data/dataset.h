@@ -30,8 +30,7 @@ std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double val
 
 class Hdf5File;
 
-// A dataset whose arrays are in memory, laid out as those of a file. Whoever made them keeps them alive by `owner`, and
-// as they are.
+// A dataset whose arrays are in memory, laid out as those of a file. `owner` keeps them alive, and as they are.
 struct MemoryDataset {
   SetDescription description;
   std::vector<Split> splits;                          // one per sample
@@ -55,8 +54,8 @@ class DatasetWriter {
   // shared_coordinates: one set of coordinates for all samples, given here as [N, dx]; else one with each sample.
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 std::span<const float> shared_coordinates);
-  // Clouds of different sizes: counts[i] points in sample i, each with coordinates of its own; steady sets only.
-  // The description's shape becomes [median count].
+  // Clouds of different sizes: counts[i] points in sample i, each with its own coordinates; steady datasets only. The
+  // description's shape becomes [median count].
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 const std::vector<std::int64_t>& counts);
   ~DatasetWriter();
@@ -88,7 +87,7 @@ class DatasetWriter {
   void write_attributes(const std::vector<Split>& splits);
 };
 
-// Samples in memory, in the order they were asked for, one behind the other.
+// Samples in memory, in the requested order, one after the other.
 struct Samples {
   std::int64_t count = 0, points = 0;  // points of each sample, where all have the same number
   std::int64_t frames = 1;             // times of the output

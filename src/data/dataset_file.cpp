@@ -248,7 +248,7 @@ void DatasetReader::check_arrays(const Hdf5File& file) {
     if (has_output_) expect("output", file.shape("output"), output_shape(d, size_));
     if (!d.kept.empty()) expect("kept", file.shape("kept"), {size_, d.points(), d.kept_channels()});
   }
-  const auto codes = file.read_integers("split");  // wider than they are stored: a code of 256 is none of ours
+  const auto codes = file.read_integers("split");  // wider than they are stored: a code of 256 is invalid
   if (static_cast<std::int64_t>(codes.size()) != size_) {
     fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
   }

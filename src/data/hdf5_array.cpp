@@ -1,6 +1,6 @@
 // Extents and storage are two statements of an HDF5 file that nobody compares: an array of 2^50 values may have no
-// bytes at all, a contiguous one may be said to lie beyond the end of the file, a compact or compressed one may hold
-// fewer bytes than its extents need (HDF5 1.10 then copies from behind its buffer), values may be said to be in another
+// bytes at all, a contiguous one may claim to lie beyond the end of the file, a compact or compressed one may hold
+// fewer bytes than its extents need (HDF5 1.10 then copies from behind its buffer), values may claim to be in another
 // file altogether. All that is refused here:
 //   contiguous, compact: bytes stored = values x size of a value, inside the file;
 //   chunked: bytes stored <= bytes of the file, values x size <= 1100 x bytes stored (deflate reaches 1032), every
@@ -288,7 +288,7 @@ void Hdf5Array::load_block(const std::vector<hsize_t>& start, hid_t memory_type,
       if (!fletcher32_holds(values, all.last<kChecksumBytes>())) fail_damaged("a block with a wrong check sum");
       block.resize(values.size());
     } else if (filters_[f] == H5Z_FILTER_DEFLATE) {
-      // Filters before this one may have added a check sum each.
+      // Filters before this one may have added a checksum each.
       std::vector<char> inflated(bytes + f * kChecksumBytes);
       uLongf size = inflated.size();
       if (uncompress(reinterpret_cast<Bytef*>(inflated.data()), &size, reinterpret_cast<const Bytef*>(block.data()),

@@ -55,8 +55,8 @@ class Hdf5File {
   std::string type(const std::string& name) const;  // of its numbers, as NumPy names it
   std::vector<std::string> names() const;           // of all arrays, those in groups as GROUP/NAME
   std::vector<ArrayInfo> arrays() const;            // the same with shapes and types
-  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such,
-  // or where its extents are more than its bytes in the file can hold.
+  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails if there is none, or where
+  // its extents are more than its bytes in the file can hold.
   std::string numeric_array(const std::string& key, const std::string& doing) const;
 
   // A float32 (or uint8) array; chunk empty: contiguous.
@@ -100,7 +100,7 @@ class Hdf5File {
   Hdf5Handle file_;
   std::uint64_t bytes_ = 0;                                                 // on disk, where it was opened to read
   mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
-  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once asked for
+  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once requested
 };
 
 }  // namespace lano

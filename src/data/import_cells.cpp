@@ -31,7 +31,7 @@ ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& a
     if (!kind)
       fail_usage("reading cells", "--cell-kind line, triangle, quadrilateral, tetrahedron or hexahedron", asked);
   } else if (one.size() == 2) {
-    // Corners last, else first; lines only where they are asked for.
+    // Corners last, otherwise first; lines only on request.
     for (const std::int64_t corners : {one[1], one[0]}) {
       if (!kind && corners != cell_corners(CellKind::line)) kind = cell_kind_of(corners, whom.dims);
     }

@@ -11,7 +11,7 @@ namespace lano {
 namespace {
 
 constexpr std::int64_t kMostChannels = 4096;  // each gets a name
-constexpr std::int64_t kMostParameters = 64;  // per sample; more are a field on points of its own
+constexpr std::int64_t kMostParameters = 64;  // per sample; more are a field on other points
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 24;
 
 // Samples [first, first + count); the file that a bad number is in is named.
@@ -153,7 +153,7 @@ ImportField input_field(NamedArray named, const ArrayImport& options, const Impo
     return shape[*axes.samples] == samples && !output.ragged() && space == output.shape();
   };
   if (!shape.empty() && element_count(shape) > 0) {
-    // With the axis of channels that was said, or without one; then parameters, one row per sample.
+    // With the given axis of channels, or without one; then parameters, one row per sample.
     for (const ChannelAxis channels : {options.channels, ChannelAxis::none}) {
       const ImportField::Axes axes = axes_of(named, options.samples, channels, std::nullopt);
       if (fits(axes)) return {std::move(named), axes};
@@ -304,7 +304,7 @@ std::vector<float> ImportCoordinates::read(std::int64_t first, std::int64_t coun
   }
   std::size_t most = 0;
   for (const auto& part : parts) most = std::max(most, part.size());
-  out.resize(most * dims);  // a coordinate that all samples share stands beside those of each
+  out.resize(most * dims);  // shared coordinates are combined with those of each sample
   for (std::size_t i = 0; i < most; ++i) {
     for (std::size_t a = 0; a < dims; ++a) out[i * dims + a] = parts[a][i % parts[a].size()];
   }

@@ -39,7 +39,7 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
   const ImportField* own = nullptr;
   group.inputs.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // Points of its own, or parameters? It has as many points as the coordinates say, or as many axes as the grid.
+    // Other points, or parameters? It has as many points as the coordinates say, or as many axes as the grid.
     bool own_points = false;
     if (inputs[i].array && !input_shapes[i].empty()) {
       const std::size_t axis = sample_axis(inputs[i], options.samples);
@@ -78,7 +78,7 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
   return group;
 }
 
-// What one split says of its arrays, over what is said of all.
+// What is given for one split overrides what is given for all.
 ArrayWords words_of(const ArrayImport& options, const ImportPart& part, const char* split) {
   ArrayWords words = options.words;
   const ArrayWords& own = part.words;
@@ -151,7 +151,7 @@ std::vector<ImportGroup> open_import_groups(const ArrayImport& options) {
   };
   const bool by_files =
       !options.train.files.empty() || !options.validation.files.empty() || !options.test.files.empty();
-  // What is said of all splits speaks of the training samples, where the others have words but no files of their own.
+  // What is given for all splits means the training samples, if the others have arguments but no files.
   if (!given(options.train) && !by_files) add(options.words, options.files, std::nullopt);
   for (const auto& [part, split] :
        {std::pair(&options.train, Split::train), std::pair(&options.validation, Split::validation),

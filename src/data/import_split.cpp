@@ -71,7 +71,7 @@ SplitPlan plan_splits(const ArrayImport& options, const std::vector<SampleGroup>
     for (std::int64_t row = 0; row < groups[g].samples; ++row) to.push_back({g, row});
   }
   SplitPlan plan;
-  // Samples that are not said to be of one split are divided; so are training samples, where nobody brings a test.
+  // Samples that are not assigned to a split are divided; so are training samples if there are no test samples.
   const bool only_test = train.empty() && undivided.empty();
   train.insert(train.end(), undivided.begin(), undivided.end());
   if (options.shuffle) shuffle_rows(train, *options.shuffle);

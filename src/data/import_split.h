@@ -28,7 +28,7 @@ struct SplitPlan {
 
 SplitPlan plan_splits(const ArrayImport& options, const std::vector<SampleGroup>& groups);
 
-// Collects what is needed to judge the splits while samples go by.
+// Collects what is needed to check the splits while samples are written.
 class SplitCheck {
  public:
   SplitCheck(const SplitPlan& plan, std::vector<std::string> fields);

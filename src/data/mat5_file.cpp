@@ -119,7 +119,7 @@ class VariableBytes {
     }
   }
 
-  // Nothing may follow; where the bytes are compressed, their check sum must be right.
+  // Nothing may follow; if the bytes are compressed, their checksum must be right.
   void check_end() {
     char more = 0;
     if (compressed_ && (inflate_into(&more, 1) != 0 || !ended_)) fail_damaged(doing_);
@@ -196,7 +196,7 @@ std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::u
   return body;
 }
 
-// Reads what stands before the numbers; false for a variable that is none of ours.
+// Reads what precedes the numbers; false for a variable of no interest.
 bool describe(VariableBytes& from, Mat5Variable& variable, bool swapped, const std::string& doing) {
   const Tag matrix = read_tag(from, swapped);
   if (matrix.type != kMatrix || matrix.small) fail_damaged(doing);

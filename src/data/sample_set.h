@@ -11,7 +11,7 @@
 
 namespace lano {
 
-// One thing to learn or to judge: a sample, and for time-dependent datasets one of its frames.
+// One item of training or evaluation: a sample, and for time-dependent datasets one of its frames.
 struct Item {
   std::int64_t row = 0, frame = 0;
 };

@@ -1,4 +1,4 @@
-// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, check sum (64 bits
+// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, checksum (64 bits
 // each, this machine's byte order: the store never travels) and the floats.
 #include "data/sample_store.h"
 

@@ -30,7 +30,7 @@ struct TorchTensor {
   double number = 0;
 };
 
-// The tensors and numbers in the order of the file. Every index lies inside its storage, as far as the pickle tells it;
+// The tensors and numbers in the order of the file. Every index lies inside its storage, as far as the pickle shows;
 // the storage's true size is for the reader of the archive to check. `doing` opens error messages.
 std::vector<TorchTensor> read_torch_pickle(std::string_view bytes, const std::string& doing);
 

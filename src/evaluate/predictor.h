@@ -34,7 +34,7 @@ class Predictor {
 
   virtual Task task() const = 0;
   virtual std::int64_t state_frames() const = 0;  // autoregressive models: frames of their state; else 0
-  // Frames of a dataset's output that this model is given and not judged by.
+  // Frames of a dataset's output that this model is given; they are not evaluated.
   std::int64_t given_frames(const SetDescription& set) const { return lano::given_frames(task(), state_frames(), set); }
   // Another number of agents than in training; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents) = 0;

@@ -43,10 +43,10 @@ void add_cells(ShownSamples& shown, const DatasetReader& reader);
 // Best, median and worst, each once: rows of the evaluation, in rising order of error.
 std::vector<std::size_t> rows_to_show(const Evaluation& evaluation);
 
-// Those samples of some that were judged together.
+// Those samples of some that were evaluated together.
 ShownSamples shown_samples(const SetDescription& set, const Samples& samples, const Judged& judged);
 
-// Those of samples that were judged in pieces, with their cells: read and predicted again. `ids` instead of
+// Those of samples that were evaluated in pieces, with their cells: read and predicted again. `ids` instead of
 // rows_to_show's where given.
 ShownSamples shown_samples(Predictor& predictor, const DatasetReader& reader, const std::vector<std::int64_t>& ids);
 std::vector<std::int64_t> ids_to_show(const Evaluation& evaluation);

@@ -13,7 +13,7 @@
 
 namespace lano {
 
-inline constexpr double kOwnMinutes = 10;  // where nobody said how long: hours of work are never begun unasked
+inline constexpr double kOwnMinutes = 10;  // by default, so that no one starts hours of work by accident
 
 // What the choice depends on, read from the dataset.
 struct DataFacts {
@@ -49,7 +49,7 @@ struct OwnRecipe {
   std::vector<std::string> because;  // three lines for the user
 };
 
-// overrides: --set, laid over the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
+// overrides: --set, applied to the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
 // said: its dataset, file or arrays, and train.from: a model file to begin with, whose model is taken as it is.
 OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch);

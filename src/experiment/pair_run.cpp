@@ -37,7 +37,7 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// The model file as a user has it, by the code that judges every model.
+// The model file as a user has it, by the code that evaluates every model.
 void judge_on_validation(const TrainConfig& config, const fs::path& run) {
   const DatasetReader reader = open_training_set(config);
   const LoadedModel model = load_model(model_file(run));

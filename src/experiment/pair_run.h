@@ -40,7 +40,7 @@ TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds);
 
 struct PairWork {
   double measure = 0;  // seconds of a warm-up that measures the pace; 0: train
-  bool test = true;    // false: the test split is not read, and the model file is judged on every validation sample
+  bool test = true;    // false: the test split is not read, and the model file is evaluated on every validation sample
 };
 
 // Work of the child process: measures the pace or trains, resuming what is there, and writes `result`:

@@ -26,7 +26,7 @@ struct PairedDifference {
   std::int64_t count = 0;                  // pairs
   double difference = kUnknown;            // mean(other) / mean(reference) - 1
   double low = kUnknown, high = kUnknown;  // the interval that holds it with kConfidence
-  double probability = kUnknown;           // p: of a difference as large where there is none
+  double probability = kUnknown;           // p: of a difference as large if there is none
   bool excludes_zero() const { return low > 0 || high < 0; }
 };
 

@@ -59,7 +59,7 @@ std::string without_quotes(const std::string& word) {
   return quoted ? word.substr(1, word.size() - 2) : word;
 }
 
-// It is a folder's name, and stands beside the files of the race.
+// It is the name of a folder next to the files of the race.
 bool is_recipe_name(std::string_view name) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '+';

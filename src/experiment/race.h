@@ -59,7 +59,7 @@ struct RaceRow {
 // set, budget or number of threads. Returns set_hash() of the set.
 std::string check_race(const RacePlan& plan, const std::filesystem::path& folder);
 
-// Checks, measures the pace of every recipe where there is a budget, and trains what is missing; `see` is told after
+// Checks, measures the pace of every recipe if there is a budget, and trains what is missing; `see` is called after
 // each run. Ends early where core/interrupt.h says so.
 void run_race(const RacePlan& plan, const std::filesystem::path& folder, const std::function<void()>& see,
               Listener& listener = quiet());

@@ -37,14 +37,14 @@ struct RecipeRuns {
   int threads = 0;         // those the epochs were fixed with
   std::string set{};       // DatasetReader::hash() of the set they were fixed on
   bool finished(std::int64_t count) const;
-  std::string reason() const;    // the first seed's that is not finished; empty where there is none
+  std::string reason() const;    // that of the first seed that is not finished; empty if there is none
   double epoch_seconds() const;  // of a whole epoch and one look at the validation split, mean over finished seeds; NaN
                                  // where there is none
   double passes(const SeedOutcome& seed) const;  // over the training samples; its epochs, where these are whole
 };
 
 nlohmann::ordered_json to_json(const RecipeRuns& runs);
-// Throws nlohmann::json::exception where it is none.
+// Throws nlohmann::json::exception if it is invalid.
 RecipeRuns recipe_runs_from(const nlohmann::json& from);
 
 // folder/runs.json, where nothing but the runs is kept of a recipe: nothing known yet where the file is missing.
@@ -71,7 +71,7 @@ std::string set_hash(const std::filesystem::path& data);
 // `runs` then says.
 std::optional<Pace> ask_pace(const ChildOrders& orders, const TrainConfig& recipe, const std::filesystem::path& folder,
                              double seconds, RecipeRuns& runs);
-// Long enough to be trusted, and short beside the budget.
+// Long enough to be reliable, and short compared with the budget.
 double pace_seconds(double minutes);
 
 // Writes folder/recipe.toml with the epochs that end within `minutes` at this pace; without a pace with the recipe's.
@@ -93,7 +93,7 @@ std::filesystem::path seed_folder(const std::filesystem::path& folder, std::int6
 SeedOutcome& outcome_of(RecipeRuns& runs, std::int64_t seed);  // a new one where it was not tried
 const SeedOutcome* find_outcome(const RecipeRuns& runs, std::int64_t seed);
 
-// Lets a child train folder/recipe.toml with this seed, or go on, and notes what came of it.
+// Lets a child train folder/recipe.toml with this seed, or resume it, and records the result.
 void train_seed(const ChildOrders& orders, const std::filesystem::path& folder, std::int64_t seed, RecipeRuns& runs);
 
 }  // namespace lano

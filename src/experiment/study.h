@@ -27,11 +27,11 @@ struct Place {
   double paper = std::numeric_limits<double>::quiet_NaN();  // the paper's number, NaN: none
 };
 
-// Something a trained model is asked beside the test split of its own dataset.
+// An evaluation of a trained model in addition to the test split of its own dataset.
 struct Question {
   std::string name;  // "at-85x85": the key of its answer
   Place place;
-  std::filesystem::path data;  // whose test split is judged
+  std::filesystem::path data;  // whose test split is evaluated
   std::int64_t agents = 0;     // 0: those of the training
 };
 
@@ -54,12 +54,12 @@ struct StudyPlan {
   int threads = 0;                // 0: all cores
 };
 
-// One line of the outcome: the mean over the finished seeds of a variant, as trained or as asked.
+// One line of the outcome: the mean over the finished seeds of a variant, as trained or in a further evaluation.
 struct StudyRow {
   std::string benchmark;
   Place place;
   std::vector<double> errors;   // relative L2 on test, one per finished seed
-  std::vector<double> step_l2;  // time-dependent sets: mean over seeds at each judged frame
+  std::vector<double> step_l2;  // time-dependent sets: mean over seeds at each evaluated frame
   std::int64_t first_frame = 0;
   std::int64_t parameters = 0;
   double passes = 0, seconds = 0;  // over the training samples; of training, per seed
@@ -71,8 +71,9 @@ struct StudyRow {
 // threads or datasets.
 void check_study(const StudyPlan& plan, const std::filesystem::path& folder);
 
-// Checks, measures all paces, trains and asks what is missing; `see` is told after each training. Ends early where
-// core/interrupt.h says so. The process must know the models that are asked (LibTorch's, where there are some).
+// Checks, measures all paces, trains and evaluates what is missing; `see` is called after each training. Ends early
+// where core/interrupt.h says so. The process must know the models that are evaluated (also those of LibTorch, if there
+// are any).
 void run_study(const StudyPlan& plan, const std::filesystem::path& folder, const std::function<void()>& see,
                Listener& listener = quiet());
 

@@ -17,7 +17,7 @@ struct StudyWords {
 };
 
 std::string study_markdown(const StudyPlan& plan, const StudyWords& words, const std::vector<StudyRow>& rows);
-// A line per seed; `steps`: a line per row and judged frame instead.
+// A line per seed; `steps`: a line per row and evaluated frame instead.
 std::string study_csv(const std::vector<StudyRow>& rows);
 std::string study_steps_csv(const std::vector<StudyRow>& rows);
 

@@ -60,7 +60,7 @@ bool fix_epochs_of(const TablePlan& plan, const TrainConfig& recipe, const fs::p
   return true;
 }
 
-// What is known of a pair, with what is asked of it now. `set`: the hash of the benchmark's.
+// What is known about a pair, with what is requested now. `set`: the hash of the benchmark's.
 Pair begun_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model,
                 const std::string& set) {
   make_folder(folder);

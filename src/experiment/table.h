@@ -40,7 +40,7 @@ TrainConfig pair_recipe(const TablePlan& plan, const std::string& benchmark, con
 void check_table(const TablePlan& plan, const std::filesystem::path& folder);
 
 // Checks, also that the sets are those of the folder's runs, then trains what is missing, pair by pair, benchmarks
-// first; `see` is told after each. Ends early where core/interrupt.h says so.
+// first; `see` is called after each. Ends early where core/interrupt.h says so.
 void run_table(const TablePlan& plan, const std::filesystem::path& folder, const std::function<void(const Pair&)>& see,
                Listener& listener = quiet());
 

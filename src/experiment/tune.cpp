@@ -1,7 +1,8 @@
 // Rung r trains each trial that is left for epochs * keep^(rungs - 1 - r) epochs from scratch, then drops all but the
-// best share. A longer rung does not go on from the shorter one: learning-rate schedules run over the whole of a
-// training, so a long run cut short would be judged in mid-cycle at a high rate, where no run ends. With keep 1/3 and
-// three rungs every rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full trainings.
+// best share. A longer rung does not continue the shorter one: learning-rate schedules run over the whole of a
+// training, so a long run cut short would be evaluated in mid-cycle at a high rate, where no run ends. With keep 1/3
+// and three rungs every rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full
+// trainings.
 #include "experiment/tune.h"
 
 #include <fmt/format.h>

@@ -41,7 +41,7 @@ struct TuneTrial {
 
 struct TuneResult {
   std::vector<TuneTrial> trials;  // best first
-  bool finished = true;           // false: a training was stopped, to go on by the same call
+  bool finished = true;           // false: a training was stopped; the same call resumes
 };
 
 // Epochs of each rung: max(1, round(epochs * keep^(rungs - 1 - r))).

@@ -9,7 +9,7 @@
 namespace lano::kernels {
 
 struct GiveBackBuffer {
-  std::int64_t size = 0;  // floats of the memory, which may be more than were asked for
+  std::int64_t size = 0;  // floats of the memory, which may be more than requested
   void operator()(float* p) const;
 };
 

@@ -76,7 +76,7 @@ struct Geometry {
   TapTable table, table_back;  // the same written out, where that is worth its memory; back: training only
 };
 
-// used: the patches asked for at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
+// used: the patches requested at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
 // of the backward pass.
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,

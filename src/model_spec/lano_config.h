@@ -47,9 +47,9 @@ struct LanoConfig {
 
 // The frames a step starts from on this dataset: what the recipe says, or the frames the dataset gives.
 std::int64_t chosen_state_frames(const LanoConfig& config, const SetDescription& set);
-// Frames of a dataset's output that a model is given and not judged by; 0 where it does not step.
+// Frames of a dataset's output that a model is given; they are not evaluated. 0 if it does not step.
 std::int64_t given_frames(Task task, std::int64_t state_frames, const SetDescription& set);
-// Channels per point of the state that a model of this task takes beside its input.
+// Channels per point of the state that a model of this task takes in addition to its input.
 std::int64_t state_channels(Task task, std::int64_t state_frames, std::int64_t output_channels);
 
 // What the data fix: set when a model is made, stored with it.
@@ -62,7 +62,7 @@ struct LanoShape {
   std::vector<double> reference_box;  // box of the training points in normalised coordinates: for position = reference,
                                       // and for waves in space
   Shape mesh;                         // axes of the training mesh; empty for clouds
-  std::vector<bool> periodic;         // of each axis: its last point is followed by its first; empty where none is
+  std::vector<bool> periodic;         // of each axis: its last point is followed by its first; empty if none is
   std::vector<double> spacing,
       origin;               // step and first coordinate of each axis where that mesh was a uniform grid, else empty
   std::int64_t points = 0;  // median number of points of the training clouds

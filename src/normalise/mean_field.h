@@ -31,7 +31,8 @@ class MeanField {
                                const std::vector<double>& stretch = {}) const {
     return onto(mesh, periodic, stretch, true);
   }
-  // The same for coordinates, which go on where an axis begins again: beyond the last point by its last step.
+  // The same for coordinates, which continue where a periodic axis begins again: beyond the last point by its last
+  // step.
   std::vector<float> continued(const Shape& mesh, const std::vector<bool>& periodic) const {
     return onto(mesh, periodic, {}, false);
   }

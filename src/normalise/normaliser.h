@@ -63,7 +63,7 @@ struct Normaliser {
 // network. Nothing happens where `increment` is empty.
 void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network);
 
-// Without the values of the mean fields, which are no text: the model file has them among its tensors.
+// Without the values of the mean fields, which are not text: the model file has them among its tensors.
 nlohmann::json to_json(const Normaliser& normaliser);
 Normaliser normaliser_from_json(const nlohmann::json& json);
 

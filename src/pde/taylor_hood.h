@@ -39,7 +39,7 @@ struct FlowCase {
 };
 
 struct FlowSolution {
-  std::vector<double> u, v, p;  // [nodes]; p is Q1, interpolated where a node has no pressure of its own
+  std::vector<double> u, v, p;  // [nodes]; p is Q1, interpolated where a node has no pressure unknown
   bool converged = false;
   int iterations = 0;      // linear solves after the Stokes flow
   int factorisations = 0;  // of the matrix, the one of the Stokes flow included

@@ -10,7 +10,7 @@
 
 namespace lano {
 
-// An unfinished run: its state, the curves so far and how to go on. Fails with a sentence where a file is damaged.
+// An unfinished run: its state, the curves so far and how to resume. Fails if a file is damaged.
 ReportContent report_of_run(const std::filesystem::path& run);
 
 // Runs and seed groups in these folders, with the median test sample of each where all are on one set; what is damaged

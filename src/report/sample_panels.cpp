@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStrip = 5;         // frames side by side
 constexpr std::size_t kMostAcross = 5;    // panels of a row
-constexpr std::size_t kBesideInputs = 2;  // more inputs than that stand in rows of their own
+constexpr std::size_t kBesideInputs = 2;  // more inputs than that are in separate rows
 
 // From the last frame that was given.
 std::vector<std::size_t> strip_frames(const SetDescription& set) {

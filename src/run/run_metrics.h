@@ -14,7 +14,7 @@ namespace lano {
 struct EpochMetrics {
   std::int64_t epoch = 0, step = 0;  // counted from 1; steps done so far
   double learning_rate = 0, train_loss = 0;
-  double validation_l2 = 0, validation_ema_l2 = 0;  // of the weights and of their running mean; NaN where there is none
+  double validation_l2 = 0, validation_ema_l2 = 0;  // of the weights and of their running mean; NaN if there is none
   double seconds = 0;
 };
 

@@ -36,7 +36,7 @@ bool is_finished(const std::filesystem::path& run);  // has one
 ShownSamples read_shown_of_run(const std::filesystem::path& run);
 
 void write_run_record(const std::filesystem::path& run, const RunRecord& record);
-// Fails with a sentence where there is none or it is damaged. Files of older versions read alike.
+// Fails if there is none or it is damaged. Files of older versions can be read too.
 RunRecord read_run_record(const std::filesystem::path& run);
 
 // The model file's errors on the validation split, sample by sample.

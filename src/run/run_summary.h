@@ -22,7 +22,7 @@ struct RunSummary {
   std::filesystem::path folder;
   RunState state = RunState::stopped;
   bool evaluated = false;                     // has a whole evaluation.json, though it may be running again
-  std::int64_t epochs = 0, total_epochs = 0;  // done, and asked for; 0 where unknown
+  std::int64_t epochs = 0, total_epochs = 0;  // done, and planned; 0 if unknown
   double validation_l2 = kUnknown;  // of the weights kept: the best epoch, or the last where the config says so
   std::int64_t best_epoch = 0;      // the epoch of those weights
   std::string weights = "raw";      // "raw" or "ema"

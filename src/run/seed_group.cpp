@@ -31,7 +31,7 @@ std::string word(const json& object, const char* key, std::string otherwise = {}
   return at != object.end() && at->is_string() ? at->get<std::string>() : otherwise;
 }
 
-// The object in a JSON file; null where there is none, with a note where the file is there and cannot be used.
+// The object in a JSON file; null if there is none, with a note if the file exists and cannot be used.
 json object_in(const fs::path& path, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return nullptr;

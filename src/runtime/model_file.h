@@ -18,7 +18,7 @@ inline constexpr int kModelVersion = 1;
 
 struct ModelFile {
   nlohmann::json architecture;     // {"name": "lano", ...}: what the registry needs to build the model
-  SetDescription set;              // of the training data; its generator tells where they came from
+  SetDescription set;              // of the training data; its generator records where they came from
   std::vector<float> coordinates;  // [N, dx] of the training grid where all samples share it, else empty
   Normaliser normaliser;
   nlohmann::json provenance;  // recipe, seed, epochs, selection, validation error

@@ -80,7 +80,7 @@ std::vector<float> Operator::predict(std::span<const float> coordinates, std::sp
   return output;
 }
 
-// The axes of the points: those said, or those of training where their number fits.
+// The axes of the points: those given, or those of training if their number fits.
 Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   if (shape.axes == 0) return {};
   const Shape mesh = said.empty() ? file.set.shape : said;

@@ -57,10 +57,10 @@ class Operator {
   // others predict.
   std::int64_t use_agents(std::int64_t agents);
 
-  // What a call may say beside its points.
+  // What a call may specify besides its points.
   struct Call {
     Shape mesh{};     // axes of the points; empty: those of training, or a cloud
-    double time = 0;  // time_conditional models: the physical time asked for
+    double time = 0;  // time_conditional models: the physical time
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
     std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
@@ -78,7 +78,7 @@ class Operator {
     return predict(coordinates, input, Call{});
   }
 
-  // Several samples in one pass, each with points of its own: small ones keep all cores busy together.
+  // Several samples in one pass, each with its own points: small ones keep all cores busy together.
   struct Query {
     std::span<const float> coordinates, input;
     std::span<float> output;
@@ -97,10 +97,10 @@ class Operator {
   std::vector<float> roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                               const Call& call) const;
 
-  // How a number that depends on the answer depends on what was asked: with slopes dL/du [N, du], the dL/dx of the
-  // coordinates, the dL/da of the input and, of autoregressive models, the dL/ds of the state, all in physical units.
-  // What is discrete or follows from the points is held fixed: their order, pooling, spacing, and the neighbours of a
-  // cloud's stencil. One sample; through the backward pass of training, which keeps all activations.
+  // The gradient of a scalar function of the prediction with respect to its inputs: with slopes dL/du [N, du], the
+  // dL/dx of the coordinates, the dL/da of the input and, of autoregressive models, the dL/ds of the state, all in
+  // physical units. What is discrete or follows from the points is held fixed: their order, pooling, spacing, and the
+  // neighbours of a cloud's stencil. One sample; through the backward pass of training, which keeps all activations.
   struct Slopes {
     std::vector<float> coordinates, input, state;  // [N, dx], [N, da], [K, N, du]
   };

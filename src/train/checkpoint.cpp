@@ -166,7 +166,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std:
       remove_old();  // a kill may have come between the newest and this
       return found;
     } catch (const OtherVersionError&) {
-      throw;  // whole, but not ours to go on with
+      throw;  // complete, but not of this build
     } catch (const Error& error) {
       said.push_back(error.what());
     }

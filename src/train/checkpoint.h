@@ -26,10 +26,10 @@ struct Checkpoint {
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
   std::vector<float> buffers,
-      best_buffers;  // running statistics now and beside the best weights; empty for models without
+      best_buffers;  // running statistics now and with the best weights; empty for models without
 };
 
-// A state of another build, which computes otherwise: going on with it would not give the same bits.
+// A state of another build, which computes differently: resuming from it would not give the same bits.
 class OtherVersionError : public Error {
  public:
   using Error::Error;
@@ -49,8 +49,9 @@ class CheckpointFolder {
     Checkpoint checkpoint;
     std::filesystem::path path;
   };
-  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`
-  // and is put aside as *.damaged. Fails where there are files and none is whole. Leaves the last two, as save does.
+  // The newest complete state, none if there is no file at all; each damaged one that is skipped adds a sentence to
+  // `said` and is put aside as *.damaged. Fails if there are files and none is complete. Leaves the last two, as save
+  // does.
   std::optional<Found> newest(std::vector<std::string>& said) const;
   std::vector<std::filesystem::path> files() const;  // states by step, oldest first
   std::filesystem::path best() const { return path_ / "best.safetensors"; }

@@ -41,7 +41,7 @@ struct TrainConfig {
   OptimiserConfig optimiser;
   double clip = 0.1;  // limit of the gradient norm, 0: none
   LossConfig loss;
-  double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none
+  double ema = 0;             // decay of the running mean of the weights, which is validated too; 0: none
   std::int64_t patience = 0;  // epochs without a better validation error before stopping; 0: never
   std::int64_t points = 0;    // clouds: random points of each sample per step; 0: all
   double points_share = 1;    // of the steps that are made with train.points; the later ones see all points
@@ -55,7 +55,7 @@ struct TrainConfig {
   std::int64_t frames = 0;   // time-dependent datasets: number of first frames to learn from, 0: all
   Engine engine = Engine::fused;
   Selection selection = Selection::best;  // best by validation, or the last epoch's
-  bool displacement = false;              // meshes of their own: the displacement from the mean mesh joins the input
+  bool displacement = false;              // a mesh per sample: the displacement from the mean mesh becomes an input
   Scaling coordinates = Scaling::none, input = Scaling::channel, output = Scaling::channel;
 };
 

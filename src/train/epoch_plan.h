@@ -12,7 +12,7 @@ namespace lano {
 
 class EpochPlan {
  public:
-  // starts: frames of a sample that training starts from; each is an item of its own.
+  // starts: frames of a sample that training starts from; each is a separate item.
   EpochPlan(const TrainConfig& config, std::int64_t samples, std::int64_t starts);
 
   std::int64_t items() const { return items_; }  // of an epoch

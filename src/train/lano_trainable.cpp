@@ -208,7 +208,7 @@ std::vector<double> LanoTrainable::go_through(const Lesson& lesson, std::vector<
   std::vector<double> losses(batch.sizes.size());
   std::vector<std::vector<float>> given(window, std::vector<float>(size));
   for (std::size_t j = 0; j < window; ++j) output_.encode(lesson.truth[j], given[j]);
-  // Frame j of the row that the given ones begin and the passes go on.
+  // Frame j of the sequence that the given ones begin and the passes continue.
   const auto frame_at = [&](std::size_t j) -> std::span<const float> {
     return j < window ? given[j] : passes[j - window].output;
   };

@@ -20,7 +20,7 @@ std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& b
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
-  // The two readings of the paper differ in LANO's switches and in the splits: other operators are told the same.
+  // The two readings of the paper differ in LANO's switches and in the splits: for other operators they are the same.
   const std::string theirs = preset == kOurReading ? kPaperReading : preset;
   if (!is_lano(model)) {
     if (const fs::path others = configs / benchmark / (theirs + "-others.toml"); fs::exists(others))

@@ -24,7 +24,7 @@ std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& con
 TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files,
                               const std::vector<std::string>& overrides);
 
-// The folder configs: `asked` where it is not empty; else ./configs, that of the installation, or that of the source
+// The folder configs: `asked` if it is not empty; otherwise ./configs, that of the installation, or that of the source
 // tree the program was built in.
 std::filesystem::path find_configs(const std::filesystem::path& asked);
 

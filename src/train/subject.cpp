@@ -53,7 +53,7 @@ Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& co
       survey.normaliser = start_normaliser(*start, reader.description());
   }
   check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
-  // A NaN in the test split is said now, not after hours of training; nothing else is learned from it here.
+  // A NaN in the test split is reported now, not after hours of training; nothing else is taken from it here.
   if (test) read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
 }
 

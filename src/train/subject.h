@@ -15,7 +15,7 @@
 namespace lano {
 
 struct Subject {
-  // test: the test split will be judged.
+  // test: the test split will be evaluated.
   Subject(const TrainConfig& config, bool test);
   Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test);  // whatever data.file says
   Subject(const Subject&) = delete;                                                         // its parts know each other
@@ -28,7 +28,7 @@ struct Subject {
   std::unique_ptr<SampleFeed> make_feed(const Trainable& model);
   ModelFile about_model(nlohmann::json architecture) const;  // a model file without weights
 
-  std::optional<ModelFile> start;  // train.from: its model, its weights, and where asked its normaliser
+  std::optional<ModelFile> start;  // train.from: its model, its weights, and on request its normaliser
   std::shared_ptr<const DatasetReader> owned;
   const DatasetReader& reader;
   SplitSurvey survey;

@@ -59,7 +59,7 @@ class Trainer {
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
               training_starts(config, subject_.reader.description())),
         folder_(folder,
-                ranks().first()),  // last: what is wrong with recipe and data has been said, and nothing written
+                ranks().first()),  // last: recipe and data have been checked, and nothing written
         checkpoints_(folder_.checkpoints()) {
     state_.config = to_toml(config);
     state_.data = data_identity(subject_.reader, subject_.survey.ids);
@@ -189,7 +189,7 @@ TrainResult Trainer::run() {
   progress.finish();
   TrainResult result = summary();
   result.finished = done();
-  if (judged_before) {  // the test split is judged once
+  if (judged_before) {  // the test split is evaluated once
     const RunRecord record = read_run_record(folder_.path());
     result.test_l2 = record.test_l2();
     result.validation_baselines = record.validation_baselines;
@@ -460,7 +460,7 @@ std::string Trainer::last_state() const {
                         : fmt::format("the last finite state is in '{}'", saved_.string());
 }
 
-// A full disk or another failure to write: what is safe, and how to go on.
+// A full disk or another failure to write: what is safe, and how to resume.
 void Trainer::keeping(const std::function<void()>& write) const {
   try {
     write();

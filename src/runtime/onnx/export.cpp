@@ -33,7 +33,7 @@ std::string listed(const std::vector<FieldInfo>& fields) {
   return out;
 }
 
-// The mesh the graph is laid for, and where it lies.
+// The mesh the graph is made for, and its position.
 struct Place {
   Shape mesh;
   std::vector<double> spacing, origin;
