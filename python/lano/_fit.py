@@ -31,23 +31,23 @@ def fit(input: Union[Fields, Dataset, None], output: Optional[Fields] = None, co
     ::
 
         op = lano.fit(a, u)                              # grids [samples, n1, n2], with or without channels last
-        op = lano.fit(a, u, coordinates=xy, minutes=5)   # meshes and clouds; lists of arrays where sizes differ
+        op = lano.fit(a, u, coordinates=xy, minutes=5)   # meshes and clouds; lists of arrays if sizes differ
         op = lano.fit(a, u, times=t)                     # u [samples, len(t), n1, n2]
         op = lano.fit(lano.Dataset.load("darcy.h5"), epochs=50, width=64)
 
     input, output, coordinates, times, box, axes, geometry, validation and shuffle are those of `lano.Dataset`, which
-    may be given instead. A share of the samples is kept apart for validation, by which the weights are chosen.
+    may be given instead. A share of the samples is kept apart for validation, on which the weights are chosen.
 
     minutes      how long it may take; without a recipe sizes and epochs are chosen for it (10 by default)
     recipe       a TOML file as `lano train --config` takes it, or a dictionary
     **keys       single keys of the recipe: epochs=50, width=64, seed=1, learning_rate=2e-3; model__width=64 where a
                  name is not unique (`lano.recipe_keys()` lists all)
-    run          a folder for the run: what `lano train --out` leaves there, and resumable from either side
-                 (`lano.resume`, `lano train --resume`); needs the package lano_solvers
+    run          a folder for the run, with the files of `lano train --out`; it can be resumed
+                 by `lano.resume` and `lano train --resume`; needs the package lano_solvers
     start        a model to begin with: a model file or an Operator
-    quiet        say nothing
+    quiet        print nothing
 
-    Ctrl-C ends the training after the step under way and gives the best operator so far. The same data, recipe and seed
+    Ctrl-C ends the training after the current step and returns the best operator so far. The same data, recipe and seed
     give the same bytes as `lano train`, on any number of threads.
     """
     progress = Progress(quiet)
@@ -95,7 +95,7 @@ def _train(set_: Dataset, wish: dict, run: Any, start: Any, progress: Progress) 
 
 
 def _with_report(op: Operator, found: dict, folder: str, progress: Progress) -> Operator:
-    """What `lano train` does last: the page of the run."""
+    """The last step of `lano train`: the report of the run."""
     from ._run import report
     if found["finished"]:
         progress.say(f"report: {report(folder)}")
@@ -115,7 +115,7 @@ def _start_file(start: Any, scratch: str) -> str:
 
 
 def _operator(found: dict, folder: str, progress: Progress) -> Operator:
-    """What the run came to; where it was interrupted, the best so far."""
+    """The operator of the run; if it was interrupted, the best so far."""
     model = os.path.join(folder, "model.safetensors")
     if not os.path.exists(model):
         raise KeyboardInterrupt("interrupted before the first epoch was done: there is no model yet")

@@ -1,4 +1,4 @@
-"""Pictures by matplotlib, which is asked for only where one is wanted."""
+"""Pictures with matplotlib, which is imported only when needed."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Tuple

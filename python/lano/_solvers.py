@@ -46,7 +46,7 @@ def _check_version(doing: str) -> None:
 
 
 def run_program(doing: str, arguments: List[str], say: Optional[Callable[[str], None]] = None) -> str:
-    """Runs `lano ARGUMENTS`; what it says goes line by line to `say`, and its sentence on failure becomes an Error."""
+    """Runs `lano ARGUMENTS`; its output goes line by line to `say`, and its error message becomes an Error."""
     import subprocess
     from ._core import Error
     path = program(doing)
