@@ -165,7 +165,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
     return std::min_element(composite_ms.begin(), composite_ms.end(),
                             [](const auto& a, const auto& b) { return median(a.second) < median(b.second); });
   };
-  // Pools spin for a while when their work ends: nobody is timed while another's does.
+  // Pools spin for a while when their work ends: nothing is timed while another's pool spins.
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
   const auto begin = std::chrono::steady_clock::now();
   int rounds = 0;

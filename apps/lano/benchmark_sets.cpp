@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using SetSizes = std::vector<std::string>;
 
-// What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and
-// that are made in minutes.
+// What `lano generate` makes of a benchmark for the laptop: datasets small enough that minutes of training are epochs,
+// and that are made in minutes.
 const std::map<std::string, SetSizes> kLaptopSets{
     {"darcy", {"--resolution", "85", "--stride", "3"}},
     {"elasticity", {}},

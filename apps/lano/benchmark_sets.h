@@ -36,7 +36,7 @@ struct MeshFamily {
   std::vector<MeshSet> meshes;
   std::size_t trained = 0;  // where a zero-shot study trains
 };
-// `trainable`: without meshes that are only worth asking, not training.
+// `trainable`: without meshes that are for evaluation only.
 MeshFamily make_mesh_family(const std::string& benchmark, const std::string& preset, const std::filesystem::path& data,
                             int threads, bool trainable);
 

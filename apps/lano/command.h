@@ -44,7 +44,7 @@ void add_device_option(CLI::App* command, std::string& device);
 // Hands over, or tells LibTorch, where it is not the CPU.
 void choose_device(const Program& program, const std::string& device);
 
-// Replaces this process by lano-torch with the same arguments; ends with a sentence where it cannot be started.
+// Replaces this process by lano-torch with the same arguments; ends with an error message if it cannot be started.
 [[noreturn]] void hand_to_lano_torch(char** argv);
 
 }  // namespace lano::cli

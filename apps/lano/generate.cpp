@@ -34,12 +34,12 @@ struct GenerateOptions {
   bool force = false;
 };
 
-// Samples of a set, for training (validation included) and for the test.
+// Samples of a dataset, for training (validation included) and for the test.
 struct Sizes {
   std::int64_t train, test;
 };
 
-// A benchmark as this word knows it: its options, and its sizes in the paper and in a smoke test.
+// A benchmark for this command: its options, and its sizes in the paper and in a smoke test.
 struct Benchmark {
   std::string_view name, options;
   Sizes paper, smoke;

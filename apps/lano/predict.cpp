@@ -51,7 +51,7 @@ void add_predict(CLI::App& app, const Program& program) {
   command->add_option("--data", o->data, "a dataset file to take inputs, first states and times from");
   command->add_option("--split", o->split, "with --data: train, validation, test or all")->capture_default_str();
   command->add_option("--sample", o->samples, "with --data: these samples only (repeatable)");
-  // One word each, so that the model may stand behind them.
+  // One argument each, so that the model may follow them.
   const auto add_array = [command](const char* name, std::vector<std::string>& to, const char* about) {
     command->add_option(name, to, about)->allow_extra_args(false);
   };

@@ -1,5 +1,5 @@
-// Arrays as samples. Each has the axes of the mesh, before them samples where there are several, behind them channels
-// where there are several, or there is one array per channel; what has no axis of samples serves all of them.
+// Arrays as samples. Each has the axes of the mesh, before them samples if there are several, after them channels where
+// there are several, or there is one array per channel; what has no axis of samples serves all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -42,7 +42,7 @@ std::string series_name(const fs::path& out, const Query& q, std::int64_t sample
   return sample_name(out, q, sample) + ".pvd";
 }
 
-// The arrays of one file. Names are kept apart: an input called as an output gets "_input" behind it.
+// The arrays of one file. Names are kept apart: an input with the name of an output gets "_input" appended.
 class Columns {
  public:
   void add(std::span<const float> values, const std::vector<FieldInfo>& fields, const std::string& suffix) {

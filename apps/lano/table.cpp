@@ -1,4 +1,5 @@
-// `lano experiment table`: makes missing sets, trains the pairs (experiment/table.h), writes the table and its page.
+// `lano experiment table`: makes missing datasets, trains the pairs (experiment/table.h), writes the table and its
+// page.
 #include <fmt/format.h>
 
 #include "benchmark_sets.h"

@@ -37,7 +37,7 @@ std::vector<std::string> words_of(const std::string& program, const std::vector<
   return words;
 }
 
-// This process's variables with some set; the later of two of a name counts for nobody, so the old one is left out.
+// This process's variables with some set; with two of one name the later has no effect, so the old one is left out.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& set) {
   std::vector<std::string> all;
   for (char** variable = environ; *variable != nullptr; ++variable) {

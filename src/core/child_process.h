@@ -28,7 +28,8 @@ struct ChildOptions {
 ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                    const ChildOptions& options = {});
 
-// A child that answers: lines to its stdin, lines from its stdout. Its input ends with the object, and so should it.
+// A child that answers: lines to its stdin, lines from its stdout. Its input ends with the object, and it should end
+// then too.
 class TalkingChild {
  public:
   // A name without a folder is looked for along PATH.

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #define TOML_HEADER_ONLY 1
-// Its assertions fire on malformed input, which is then refused with a sentence; nothing of ours is checked by them.
+// Its assertions fire on malformed input, which is then refused; nothing of ours is checked by them.
 #define TOML_ASSERT(expression) static_cast<void>(0)
 // Lists in lists; a config has none.
 #define TOML_MAX_NESTED_VALUES 16

@@ -8,11 +8,11 @@ namespace lano {
 
 std::int64_t resident_high_water();  // bytes, since the program was started
 
-// Bytes of memory this machine has, whoever uses them.
+// Bytes of memory of this machine, used or not.
 std::int64_t machine_memory();
 
-// Fails with a sentence where the limit of the address space (ulimit -v) leaves less than `bytes`: libraries that are
-// loaded below it may wait for ever instead of failing.
+// Fails if the limit of the address space (ulimit -v) leaves less than `bytes`: libraries that are loaded below it may
+// wait for ever instead of failing.
 void check_address_space(std::string_view doing, std::int64_t bytes);
 
 // Vectors of a few megabytes come and go at every step of a training. By default the C library returns such memory to

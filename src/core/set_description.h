@@ -33,7 +33,7 @@ struct SetDescription {
                                // where no axis is
   std::vector<double> time;    // T output times, empty when steady
   std::vector<double> initial_time;  // K times before those: the last K du inputs are the output then, oldest first
-  std::int64_t given_frames = 1;     // of the output that a roll-out starts behind; the others are predicted
+  std::int64_t given_frames = 1;     // of the output that precede a roll-out; the others are predicted
   std::string generator;             // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
@@ -43,7 +43,7 @@ struct SetDescription {
   std::int64_t points() const { return element_count(shape); }
 };
 
-// The numbers of one sample, to be filled by whoever makes it.
+// The numbers of one sample, to be filled by its maker.
 struct SampleArrays {
   std::span<float> coordinates;  // [N, dx]; empty where all samples share theirs
   std::span<float> input;        // [N, da]

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// How OpenMP hands out pieces of work, one at a time: to whoever is free. Under the thread sanitizer in turn, so that
+// How OpenMP hands out pieces of work, one at a time: to any free thread. Under the thread sanitizer in turn, so that
 // every thread has some and a race between two pieces is seen however quick they are.
 #define LANO_SCHEDULE dynamic
 #if defined(__has_feature)

@@ -15,7 +15,7 @@
 namespace lano {
 
 // Where the points of a grid without coordinates lie in its box: at both ends (i/(n-1)), at cell centres ((i+1/2)/n),
-// or at the left ends of cells (i/n, a strided subsample of a finer set).
+// or at the left ends of cells (i/n, a strided subsample of a finer grid).
 enum class GridPoints { nodes, centres, left };
 
 enum class ChannelAxis {

@@ -55,7 +55,7 @@ class MemorySource final : public ContiguousSource {
   std::vector<float> values_;
 };
 
-// Arrays of one shape, one behind the other along a new first axis.
+// Arrays of one shape, one after the other along a new first axis.
 class StackedSource final : public ArraySource {
  public:
   StackedSource(Shape shape, std::vector<std::unique_ptr<ArraySource>> parts)

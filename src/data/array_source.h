@@ -47,7 +47,7 @@ class ArraySource {
   Shape shape_;
 };
 
-// An array whose elements lie one behind the other in its file, row- or column-major: parts are read in contiguous
+// An array whose elements lie one after the other in its file, row- or column-major: parts are read in contiguous
 // blocks along its slowest axis.
 class ContiguousSource : public ArraySource {
  protected:

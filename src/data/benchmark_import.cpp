@@ -1,5 +1,5 @@
-// Each benchmark opens its arrays, checks their shapes against each other, describes the set as our generator of the
-// same name does, and says how to load samples; the axes of the published arrays are brought into the form [S, N,
+// Each benchmark opens its arrays, checks their shapes against each other, describes the dataset as our generator of
+// the same name does, and says how to load samples; the axes of the published arrays are brought into the form [S, N,
 // channels] there.
 #include "data/benchmark_import.h"
 

@@ -39,8 +39,8 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
                            const SampleMaker& make, bool replace, Listener& listener) {
   const auto samples = static_cast<std::int64_t>(splits.size());
   const bool own = shared_coordinates.empty();
-  // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set;
-  // but its size is part of the header to keep one meaning of "finished".
+  // Sample i depends on the description alone, so a store with more or fewer samples of the same dataset is still
+  // valid; but its size is part of the header to keep one meaning of "finished".
   const std::string header = nlohmann::json{{"set", to_json(description)}, {"samples", samples}}.dump();
   const auto parent = path.parent_path();
   if (!parent.empty() && !std::filesystem::is_directory(parent)) {

@@ -24,8 +24,8 @@ struct Generated {
   std::int64_t redrawn = 0;  // draws that did not converge and were drawn again
 };
 
-// Goes on with what OUT.samples holds where it was begun for the same set; one begun for another is refused, or
-// replaced. A sample that fails to converge twenty times fails the generation; what is finished stays in the store.
+// Resumes from OUT.samples if it was begun for the same dataset; one begun for another is refused, or replaced. A
+// sample that fails to converge twenty times fails the generation; what is finished stays in the store.
 Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description,
                            const std::vector<Split>& splits, std::span<const float> shared_coordinates,
                            const SampleMaker& make, bool replace = false, Listener& listener = quiet());

@@ -33,7 +33,7 @@ class SplitCheck {
  public:
   SplitCheck(const SplitPlan& plan, std::vector<std::string> fields);
 
-  // coordinates: empty where shared. Fields one behind the other, [N, channels] each.
+  // coordinates: empty where shared. Fields one after the other, [N, channels] each.
   void add(std::int64_t place, std::span<const float> coordinates, std::span<const float> input,
            std::int64_t input_channels, std::span<const float> output, std::int64_t output_channels);
   // Refuses a test split made of training samples, warns of the rest.

@@ -56,7 +56,7 @@ std::vector<std::size_t> candidates(const ArrayImport& options, const NamedArray
   for (std::size_t a = 0; a < output.array->shape().size(); ++a) {
     if (a != samples) axes.push_back(a);
   }
-  // With time first, channels follow it; with time last, they stand behind it.
+  // With time first, channels follow it; with time last, they come after it.
   if (options.channels == ChannelAxis::last && !axes.empty()) axes.pop_back();
   if (options.channels == ChannelAxis::first && !outer && !axes.empty()) axes.erase(axes.begin());
   return axes;

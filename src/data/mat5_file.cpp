@@ -183,7 +183,7 @@ Tag read_tag(VariableBytes& from, bool swapped) {
   return tag;
 }
 
-// The bytes behind a tag and their padding; at most `most`.
+// The bytes after a tag and their padding; at most `most`.
 std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::uint64_t most,
                                      const std::string& doing) {
   if (tag.bytes > most || (tag.small && tag.bytes > tag.inside.size())) fail_damaged(doing);

@@ -15,7 +15,7 @@
 
 namespace lano {
 
-// A batch ready for training: items are rows of the set next to them.
+// A batch ready for training: items are rows of the samples next to them.
 struct PreparedBatch {
   std::shared_ptr<const SampleSet> set;
   std::vector<Item> items;

@@ -16,7 +16,7 @@ struct Item {
   std::int64_t row = 0, frame = 0;
 };
 
-// Some samples, their points one behind the other: P of all together. On meshes of one shape, on clouds of one size, or
+// Some samples, their points one after the other: P of all together. On meshes of one shape, on clouds of one size, or
 // on clouds of different sizes.
 struct FieldBatch {
   std::vector<std::int64_t> sizes;  // points of each sample

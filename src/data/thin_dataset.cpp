@@ -14,7 +14,7 @@
 namespace lano {
 namespace {
 
-// Rows of the points that stay, of `frames` fields [N, channels] one behind the other.
+// Rows of the points that stay, of `frames` fields [N, channels] one after the other.
 std::vector<float> kept_rows(std::span<const float> values, const std::vector<std::size_t>& points, std::size_t all,
                              std::size_t channels, std::size_t frames = 1) {
   std::vector<float> rows;

@@ -254,7 +254,7 @@ void Machine::step(unsigned char command) {
       return push_storage();
     case 'R':
       return reduce();
-    case 'b':  // BUILD: torch puts a note on ordered dicts; whoever else is built is refused where it is named
+    case 'b':  // BUILD: torch puts a note on ordered dicts; anything else that is built is refused where it is named
       pop();
       container(Kind::dict);
       return;

@@ -24,7 +24,7 @@ struct Evaluation {
   std::vector<std::int64_t> ids;  // samples in the file
   Measure relative_l2, max_error;
   Measure relative_h1;           // of the gradient; unknown off uniform grids
-  std::vector<double> step_l2;   // time-dependent sets: mean over samples at each evaluated frame
+  std::vector<double> step_l2;   // time-dependent datasets: mean over samples at each evaluated frame
   std::int64_t first_frame = 0;  // the frame step_l2 starts with
   double seconds = 0;            // of prediction
 };

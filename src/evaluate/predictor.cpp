@@ -11,7 +11,7 @@ namespace lano {
 namespace {
 
 // Samples that go through the network together: enough to keep the cores busy with small ones. Up to this many points
-// the kernels cut the work of a sample as if it were alone, so the company of a sample changes no bit of its answer.
+// the kernels cut the work of a sample as if it were alone, so other samples do not change a bit of its prediction.
 constexpr std::int64_t kPointsTogether = 40960, kSamplesTogether = 64;
 
 std::int64_t end_of_group(const Samples& samples, std::int64_t first) {

@@ -14,7 +14,7 @@ namespace lano {
 
 struct Prediction {
   std::int64_t frames = 1;
-  std::vector<float> values;  // [S, frames, N, du], physical, samples one behind the other as in Samples
+  std::vector<float> values;  // [S, frames, N, du], physical, samples one after the other as in Samples
 
   // [frames, N, channels] of sample i.
   std::span<const float> of(const Samples& samples, std::int64_t i, std::int64_t channels) const {
@@ -28,8 +28,8 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  // Time-conditional models give every frame of the dataset; autoregressive ones start behind the samples' first
-  // frames, given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
+  // Time-conditional models give every frame of the dataset; autoregressive ones start after the samples' first frames,
+  // given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
   Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0);
 
   virtual Task task() const = 0;

@@ -30,7 +30,7 @@ ShownSamples show(const SetDescription& set, const Samples& samples, const Judge
   if (!set.time.empty()) {
     shown.set.time.clear();
     for (const std::int64_t frame : frames) shown.set.time.push_back(set.time[static_cast<std::size_t>(frame)]);
-    // Of those shown: the numbers of the whole set would point behind them.
+    // Of those shown: the numbers of the whole dataset would point beyond them.
     const auto given =
         std::count_if(frames.begin(), frames.end(), [&](auto frame) { return frame < set.given_frames; });
     shown.set.given_frames = std::max<std::int64_t>(1, given);

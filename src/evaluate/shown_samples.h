@@ -17,9 +17,9 @@ struct ShownSample {
   double relative_l2 = 0;
   std::vector<float> coordinates{};   // [N, dx]
   std::vector<float> input{};         // [N, da]
-  std::vector<float> truth{};         // [N, du], or [F, N, du] at the F times of the set that are shown
+  std::vector<float> truth{};         // [N, du], or [F, N, du] at the F times of the dataset that are shown
   std::vector<float> prediction{};    // likewise
-  std::vector<std::int64_t> cells{};  // [cells, corners] of the kind below; empty where the set has none
+  std::vector<std::int64_t> cells{};  // [cells, corners] of the kind below; empty if the dataset has none
 };
 
 struct ShownSamples {
@@ -27,14 +27,14 @@ struct ShownSamples {
   std::vector<ShownSample> samples{};
   std::optional<CellKind> cell_kind{};
   std::vector<double>
-      times{};  // all times of the set, empty where it has none, or in a file too many or an older version
+      times{};  // all times of the dataset, empty if it has none, or in a file with too many or of an older version
 };
 
 // Which of `frames` frames are shown: all if they are few numbers, otherwise some at even distances with first and
 // last.
 std::vector<std::int64_t> frames_to_show(std::int64_t frames, std::int64_t points);
 
-// With the last frame alone, as of a steady set.
+// With the last frame alone, as for a steady dataset.
 ShownSamples at_last_frame(ShownSamples shown);
 
 // The cells of the samples, where the file has any.

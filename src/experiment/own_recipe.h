@@ -32,13 +32,13 @@ struct DataFacts {
 DataFacts data_facts(const TrainConfig& data, std::optional<Task> task = std::nullopt);
 DataFacts data_facts(const std::string& file, std::optional<Task> task = std::nullopt);
 
-// Sizes from small to large; a larger one is worth it where every sample can be seen often enough.
+// Sizes from small to large; a larger one pays off if every sample can be seen often enough.
 struct Size {
   std::int64_t layers, width, heads, agents;
 };
 const std::vector<Size>& own_sizes();
 
-// All switches but the epochs, for one size. Fails in a sentence where the dataset cannot be learned from.
+// All switches but the epochs, for one size. Fails if the dataset cannot be learned from.
 TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::optional<Task> task = {});
 
 // Operations of one step per sample, forward and backward: what a step costs, up to the machine's speed.

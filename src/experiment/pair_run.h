@@ -16,10 +16,10 @@ struct Pace {
   double step_seconds =
       0;  // mean of a short warm-up; with one step per epoch the look at the validation split is in it
   double validation_seconds = 0;  // of one look at the validation split and a checkpoint
-  std::int64_t items = 0;         // samples of a whole epoch (time-dependent sets: starts)
+  std::int64_t items = 0;         // samples of a whole epoch (time-dependent datasets: starts)
 };
 
-// Seconds of the steps of a warm-up: of its start, of the middle of an epoch, and of those behind a look at the
+// Seconds of the steps of a warm-up: of its start, of the middle of an epoch, and of those after a look at the
 // validation split.
 struct StepTimes {
   std::vector<double> first, inside, between;

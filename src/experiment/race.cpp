@@ -303,7 +303,7 @@ void run_race(const RacePlan& plan, const fs::path& folder, const std::function<
   fix_all_epochs(plan, orders, folder, all, listener);
   for (std::size_t i = 0; i < all.size() && !interrupted(); ++i) {
     if (all[i].epochs == 0) continue;
-    const RaceRecipe& recipe = plan.recipes[i];  // with the place of the set as it is now
+    const RaceRecipe& recipe = plan.recipes[i];  // with the current path of the dataset
     write_file_atomically(folder / recipe.name / "recipe.toml",
                           to_toml(fixed_recipe(recipe.config, folder / recipe.name, all[i], doing_of(recipe))));
   }

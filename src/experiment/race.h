@@ -55,7 +55,7 @@ struct RaceRow {
   Verdict verdict = Verdict::incomplete;
 };
 
-// Fails where the plan is no race, the set has no validation split, or the folder holds runs of other recipes, another
+// Fails if the plan is no race, the dataset has no validation split, or the folder holds runs of other recipes, another
 // set, budget or number of threads. Returns set_hash() of the set.
 std::string check_race(const RacePlan& plan, const std::filesystem::path& folder);
 

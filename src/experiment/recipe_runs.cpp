@@ -75,7 +75,7 @@ void note_outcome(SeedOutcome& seed, const fs::path& run, const json& answer) {
 
 fs::path recipe_file(const fs::path& folder) { return folder / "recipe.toml"; }
 
-// The recipe as far as it may not change between calls: where the set lies may.
+// The recipe as far as it may not change between calls: the path of the dataset may.
 std::string fixed_text(TrainConfig config) {
   config.data = "";
   return to_toml(config);

@@ -35,7 +35,7 @@ struct RecipeRuns {
   std::int64_t epochs = 0, epoch_samples = 0,
                items = 0;  // fixed from it: epochs, samples of one, samples of a whole one
   int threads = 0;         // those the epochs were fixed with
-  std::string set{};       // DatasetReader::hash() of the set they were fixed on
+  std::string set{};       // DatasetReader::hash() of the dataset they were fixed on
   bool finished(std::int64_t count) const;
   std::string reason() const;    // that of the first seed that is not finished; empty if there is none
   double epoch_seconds() const;  // of a whole epoch and one look at the validation split, mean over finished seeds; NaN
@@ -84,7 +84,7 @@ void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const std::
 std::string epochs_sentence(const RecipeRuns& runs);
 
 // The recipe with the epochs that were fixed. Fails with `doing` where the folder's recipe is another: its runs would
-// be of two minds. Where the set lies may change.
+// be inconsistent. The path of the dataset may change.
 TrainConfig fixed_recipe(TrainConfig recipe, const std::filesystem::path& folder, const RecipeRuns& runs,
                          std::string_view doing);
 

@@ -59,7 +59,7 @@ json ask(LoadedModel& model, const Question& question) {
           {"first_frame", found.first_frame}};
 }
 
-// Asks what has no answer yet; the model is loaded once.
+// Evaluates what is not evaluated yet; the model is loaded once.
 void ask_questions(const Variant& variant, const fs::path& run, Listener& listener) {
   json answers = read_answers(run);
   std::optional<LoadedModel> model;

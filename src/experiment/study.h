@@ -29,7 +29,7 @@ struct Place {
 
 // An evaluation of a trained model in addition to the test split of its own dataset.
 struct Question {
-  std::string name;  // "at-85x85": the key of its answer
+  std::string name;  // "at-85x85": the key of its result
   Place place;
   std::filesystem::path data;  // whose test split is evaluated
   std::int64_t agents = 0;     // 0: those of the training
@@ -42,14 +42,14 @@ struct Variant {
   std::string epochs_of{};      // the variant whose epochs it takes; empty: the budget's, or the recipe's
   std::vector<Question> questions{};
   std::vector<Place> also{};  // further places of the same number: a reference stands on several curves
-  bool shown = true;          // false: its own test error is not part of the study, only the answers are
+  bool shown = true;          // false: its own test error is not part of the study, only the evaluations are
 };
 
 struct StudyPlan {
   std::string name;  // "agents"
   std::vector<Variant> variants;
   std::int64_t seeds = 1;
-  double minutes = 0;             // of each variant that takes nobody's epochs, per seed; 0: the recipes' epochs
+  double minutes = 0;  // of each variant that does not share another's epochs, per seed; 0: the recipes' epochs
   std::filesystem::path program;  // lano, for the child processes
   int threads = 0;                // 0: all cores
 };
@@ -59,7 +59,7 @@ struct StudyRow {
   std::string benchmark;
   Place place;
   std::vector<double> errors;   // relative L2 on test, one per finished seed
-  std::vector<double> step_l2;  // time-dependent sets: mean over seeds at each evaluated frame
+  std::vector<double> step_l2;  // time-dependent datasets: mean over seeds at each evaluated frame
   std::int64_t first_frame = 0;
   std::int64_t parameters = 0;
   double passes = 0, seconds = 0;  // over the training samples; of training, per seed

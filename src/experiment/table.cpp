@@ -84,7 +84,7 @@ void begin_pair(const TablePlan& plan, const fs::path& folder, Pair pair, Listen
 void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   write_pair(folder, pair);
   const TrainConfig fixed = fixed_recipe(pair_recipe(plan, pair.benchmark, pair.model), folder, pair, doing_of(pair));
-  write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the place of the set as it is now
+  write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the current path of the dataset
   for (std::int64_t s = fixed.seed; s < fixed.seed + plan.seeds && !interrupted(); ++s) {
     if (const SeedOutcome* known = find_outcome(pair, s); known != nullptr && known->settled()) continue;
     train_seed(orders_of(plan), folder, s, pair);
@@ -92,7 +92,7 @@ void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   }
 }
 
-// A number for the contents of every benchmark's set; fails where one is missing, or runs in the folder are of another.
+// A hash of the contents of every benchmark's dataset; fails if one is missing, or runs in the folder are of another.
 std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const fs::path& folder) {
   std::map<std::string, std::string> hashes;
   for (const std::string& benchmark : plan.benchmarks) {

@@ -36,10 +36,10 @@ std::filesystem::path pair_folder(const std::filesystem::path& folder, const std
 TrainConfig pair_recipe(const TablePlan& plan, const std::string& benchmark, const std::string& model);
 
 // Fails where a recipe is missing or wrong, or the folder holds runs of other recipes, another plan or another number
-// of threads. The sets need not be there yet.
+// of threads. The datasets need not exist yet.
 void check_table(const TablePlan& plan, const std::filesystem::path& folder);
 
-// Checks, also that the sets are those of the folder's runs, then trains what is missing, pair by pair, benchmarks
+// Checks, also that the datasets are those of the folder's runs, then trains what is missing, pair by pair, benchmarks
 // first; `see` is called after each. Ends early where core/interrupt.h says so.
 void run_table(const TablePlan& plan, const std::filesystem::path& folder, const std::function<void(const Pair&)>& see,
                Listener& listener = quiet());

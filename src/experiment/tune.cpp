@@ -144,7 +144,7 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
     fails_with("training: expected enough memory, found none left.");
   } catch (const DivergedError& error) {
     fails_with(error.what());
-  } catch (const UsageError& error) {  // a recipe the set cannot take
+  } catch (const UsageError& error) {  // a recipe that does not fit the dataset
     fails_with(error.what());
   }
   return true;

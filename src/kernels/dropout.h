@@ -18,7 +18,7 @@ struct Dropout {
 
 enum class Branch { attention, feed_forward };
 
-// The mask of one sample behind one branch of one block.
+// The mask of one sample after one branch of one block.
 class DropoutMask {
  public:
   DropoutMask(const Dropout& dropout, std::int64_t sample, std::int64_t block, Branch branch);

@@ -73,7 +73,7 @@ struct Geometry {
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes
   std::int64_t most_taps = 1;                // entries of a point at most
-  TapTable table, table_back;  // the same written out, where that is worth its memory; back: training only
+  TapTable table, table_back;                // the same written out, if that is worth its memory; back: training only
 };
 
 // used: the patches requested at run time; axes: of the mesh, or of the order of this cloud; training: with the tables

@@ -35,8 +35,8 @@ struct Partition {
   std::vector<std::int64_t> first_unit, first_group;  // of each sample; one more at the end
 };
 
-// smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents
-// gather. groups: of a sample, at most.
+// smallest: points of a unit worth its own thread. Each unit of a forward pass costs a copy of what the agents gather.
+// groups: of a sample, at most.
 Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t groups = 64);
 
 // While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product

@@ -3,7 +3,7 @@
 //   u_c(y) = sum_k b_ck(a) t_ck(y) + beta_c        k < C, for each output channel c
 // Branch b: a plain network of the input function at its N sensors, all channels in one vector; where there are no
 // input channels the function is the place of the points itself. Trunk t: a plain network of the position, the embedded
-// time added behind its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
+// time added after its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
 // trunk ends in GELU, the branch without. The sensors are fixed: another number of points, or the same in another
 // order, is another function to it. Cost O(N C^2), of which N da C once per sample.
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 // with norms over the head's channels and without parameters (the public code's instance norm acts along the channels).
 // Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians per unit, as if an
 // axis had 64 points. Heads are C/H wide. The propagator is applied once: steady, one step ahead or, through the time
-// in z, at any time. Cost O(NCD) beside the maps of single points.
+// in z, at any time. Cost O(NCD) in addition to the maps of single points.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -19,7 +19,7 @@
 namespace lano {
 
 // A batch of samples: on meshes of one shape, on clouds of one size, or on clouds of different sizes, which are packed
-// one behind the other (B = 1, N the sum of their counts) so that there is no padding to leak from.
+// one after the other (B = 1, N the sum of their counts) so that there is no padding to leak from.
 struct Batch {
   torch::Tensor coordinates;         // [B, N, dx], normalised
   torch::Tensor input;               // [B, N, da], normalised; da may be 0

@@ -27,7 +27,7 @@ std::int64_t coefficients(const BaselineConfig& config, const LanoShape& shape) 
   return shape.axes == 1 ? config.wavelets : config.wavelets * config.wavelets;
 }
 
-// [B,n1,...,K] with the axes behind the channels, for convolutions, and back.
+// [B,n1,...,K] with the axes after the channels, for convolutions, and back.
 torch::Tensor channels_first(const torch::Tensor& f) { return f.movedim(-1, 1); }
 torch::Tensor channels_last(const torch::Tensor& image) { return image.movedim(1, -1); }
 
@@ -101,7 +101,7 @@ class MultiwaveletLayer : public nn::Module {
   }
 
  private:
-  // The points of each parity behind one another, the last axis fastest: [B,n,n,...,K] -> [B,n/2,n/2,...,2^halved K].
+  // The points of each parity one after another, the last axis fastest: [B,n,n,...,K] -> [B,n/2,n/2,...,2^halved K].
   torch::Tensor parts(const torch::Tensor& f) const {
     std::vector<torch::Tensor> parity;
     for (std::int64_t p = 0; p < std::int64_t{1} << halved_; ++p) {

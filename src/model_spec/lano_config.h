@@ -40,7 +40,7 @@ struct LanoConfig {
   DwcSpacing dwc_spacing =
       DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
   FirstWeights first_weights = FirstWeights::fixed;  // deviation 0.02 whatever the width, or by the inputs of a map
-  double dropout = 0;  // share of the features zeroed behind attention and feed-forward while training
+  double dropout = 0;  // share of the features zeroed after attention and feed-forward in training
   Task task = Task::steady;
   std::int64_t state_frames = 0;  // autoregressive: frames a step starts from; 0 in recipes: those the dataset gives
 };
@@ -52,7 +52,7 @@ std::int64_t given_frames(Task task, std::int64_t state_frames, const SetDescrip
 // Channels per point of the state that a model of this task takes in addition to its input.
 std::int64_t state_channels(Task task, std::int64_t state_frames, std::int64_t output_channels);
 
-// What the data fix: set when a model is made, stored with it.
+// What the data determine: set when a model is made, stored with it.
 struct LanoShape {
   std::int64_t dims = 2, input_channels = 0,
                output_channels = 1;   // dx, da, du; autoregressive: the state is in da, too

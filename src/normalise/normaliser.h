@@ -49,7 +49,7 @@ struct Normaliser {
   // Of each output channel, for models that step in time: the network gives the change of the normalised state in these
   // units. Empty: it gives the next state itself.
   std::vector<double> increment = {};
-  // Of deformed meshes: the displacement from it joins the input, behind the fields. Empty: it does not.
+  // Of deformed meshes: the displacement from it is an input after the fields. Empty: it is not.
   MeanField mean_mesh = {};
   // On meshes: decoded values are differences from it. Empty: they are the values. Not of models that step in time.
   MeanField mean_output = {};

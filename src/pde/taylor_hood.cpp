@@ -147,7 +147,7 @@ double norm(const std::vector<double>& values) {
 }
 
 // UMFPACK calls the BLAS, which would share a product among all threads where no other parallel region runs: slower at
-// these sizes, and with other roundings. The count is the calling thread's own, so this touches nobody else.
+// these sizes, and with other roundings. The count is the calling thread's own, so this affects no other thread.
 class OneBlasThread {
  public:
   OneBlasThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }

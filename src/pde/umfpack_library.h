@@ -15,7 +15,7 @@ struct UmfpackLibrary {
   decltype(&::umfpack_di_free_numeric) free_numeric;
 };
 
-// The same each time, for every thread. Fails with a sentence where the library or the address space is missing.
+// The same each time, for every thread. Fails if the library or the address space is missing.
 const UmfpackLibrary& umfpack();
 
 }  // namespace lano

@@ -19,7 +19,7 @@ struct ComparedSample {
 struct ComparisonContent {
   RunCollection found;
   SetDescription set;                   // of the samples' fields
-  std::vector<ComparedSample> samples;  // of one and the same set, at one time; may be empty
+  std::vector<ComparedSample> samples;  // of the same dataset, at one time; may be empty
   std::vector<std::string> notes;       // in addition to those of the runs
   std::string footer;
   std::optional<CellKind> cell_kind{};  // of the samples' cells

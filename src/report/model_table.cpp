@@ -50,7 +50,7 @@ std::string family_of(const std::string& model) {
   return info == nullptr ? "" : std::string(info->family);
 }
 
-// Cells of the table of one benchmark behind the model's name: error, parameters, seconds per epoch, epochs, training
+// Cells of the table of one benchmark after the model's name: error, parameters, seconds per epoch, epochs, training
 // time, memory.
 std::vector<std::string> cost_cells(const ModelTable& table, std::size_t m, std::size_t b, const Emphasis& e) {
   const ModelCell& c = table.cell(m, b);

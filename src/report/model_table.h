@@ -20,9 +20,9 @@ struct ModelCell {
   std::int64_t seeds = 0, parameters = 0, peak_bytes = 0;
   double epochs = 0, epoch_seconds = kNone,
          training_seconds = kNone;  // of a seed; an epoch is one pass over all samples
-  std::string reason;      // why a seed has no error, in a sentence; "" where all have, or it was not asked for
-  std::int64_t asked = 0;  // seeds requested; if fewer finished, the error is shown with that and has no rank
-  double paper = kNone;    // what the paper prints for this pair; NaN: nothing
+  std::string reason;               // why a seed has no error; "" if all have one, or it was not requested
+  std::int64_t asked = 0;           // seeds requested; if fewer finished, the error is shown with that and has no rank
+  double paper = kNone;             // what the paper prints for this pair; NaN: nothing
   bool complete() const { return seeds >= asked; }
 };
 

@@ -78,7 +78,7 @@ bool same_fields(const SetDescription& a, const SetDescription& b) {
          std::equal(a.output.begin(), a.output.end(), b.output.begin(), b.output.end(), same_name);
 }
 
-// The median sample of each run that has one; none at all where the runs are on different sets.
+// The median sample of each run that has one; none at all if the runs use different datasets.
 void add_median_samples(ComparisonContent& content) {
   for (std::size_t r = 0; r < content.found.runs.size(); ++r) {
     const fs::path path = shown_samples_file(content.found.runs[r].folder);

@@ -17,7 +17,7 @@ struct SeenBy {
 
 struct SideBySide {
   std::string benchmark;
-  SetDescription set;        // of time-dependent sets at the last time
+  SetDescription set;        // of time-dependent datasets at the last time
   std::vector<SeenBy> seen;  // ours first; the sample is its median
   std::optional<CellKind> cell_kind{};
 };

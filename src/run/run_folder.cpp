@@ -40,7 +40,7 @@ std::string read_own_file(const std::filesystem::path& path) {
 RunFolder::RunFolder(std::filesystem::path path, bool writes) : path_(writes ? made(path) : std::move(path)) {
   if (!writes) return;
   lock_.emplace(path_, fmt::format("training into '{}'", path_.string()));
-  // What a process that was killed in the middle of a write left behind.
+  // Leftovers of a process that was killed in the middle of a write.
   for (const auto& folder : {path_, path_ / "checkpoint"}) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {

@@ -42,6 +42,6 @@ RunRecord read_run_record(const std::filesystem::path& run);
 // The model file's errors on the validation split, sample by sample.
 std::filesystem::path validation_file(const std::filesystem::path& run);
 void write_validation(const std::filesystem::path& run, const Evaluation& validation);
-Evaluation read_validation(const std::filesystem::path& run);  // fails with a sentence where it is damaged or missing
+Evaluation read_validation(const std::filesystem::path& run);  // fails if it is damaged or missing
 
 }  // namespace lano

@@ -30,7 +30,7 @@ struct RunSummary {
   std::string baseline;             // the best simple baseline, "ridge 6.50e-02", on the split the run was judged by
   std::int64_t parameters = 0;
   double seconds = kUnknown;  // of training
-  std::string seed, set;      // empty where unknown; set is the stem of its file in runs that older versions began
+  std::string seed, set;      // empty if unknown; set is the stem of its file in runs begun by older versions
   std::map<std::string, std::string> config;  // every key of config.toml as text
   RunMetrics metrics;
   std::vector<std::string> notes;  // one sentence per file that is damaged

@@ -33,7 +33,7 @@ bool is_seed_group(const std::filesystem::path& folder);
 std::string seed_run_name(std::int64_t seed);  // of its folder in the group's
 
 void write_seed_group(const std::filesystem::path& folder, const SeedResults& group);
-// Fails with a sentence where the file is damaged.
+// Fails if the file is damaged.
 std::int64_t planned_seeds(const std::filesystem::path& folder);
 
 // The group as a list of runs shows it, whatever the file holds.

@@ -10,7 +10,7 @@
 
 namespace lano {
 
-// Two linear maps behind the sines and cosines of time; empty where the model does not know time.
+// Two linear maps after the sines and cosines of time; empty if the model is not conditioned on time.
 template <class T>
 struct TimeTensors {
   T first{};        // [C, C]

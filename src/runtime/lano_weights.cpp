@@ -17,7 +17,7 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
     fail(doing, "an architecture of the size of its weights", "another", kAdvice);
   }
   std::size_t used = 0;
-  // The stencil's axes may be written apart ([C, 3, 3]) or not, so sizes are compared behind the first axis.
+  // The stencil's axes may be written apart ([C, 3, 3]) or not, so sizes are compared after the first axis.
   const auto behind = [](const Shape& sizes) {
     std::int64_t product = 1;
     for (std::size_t a = 1; a < sizes.size(); ++a) product *= sizes[a];

@@ -19,7 +19,7 @@ namespace lano {
 class Prepared {
  public:
   // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [K, Q, du] -> output [Q, du]. At a
-  // prepared point with its own input the answer is that of predict. Safe from many threads; keeps the operator's
+  // prepared point with its own input the result is that of predict. Safe from many threads; keeps the operator's
   // weights alive.
   void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
               std::span<const float> state = {}) const;
@@ -86,11 +86,11 @@ class Operator {
   };
   void predict(std::span<const Query> queries) const;
 
-  // Time-conditional models: one answer for each time, output [times, N, du]; call.time is not looked at.
+  // Time-conditional models: one prediction for each time, output [times, N, du]; call.time is ignored.
   void predict_times(std::span<const float> coordinates, std::span<const float> input, std::span<const double> times,
                      std::span<float> output, const Call& call) const;
 
-  // Autoregressive models: steps from call.state on, each answer the newest frame of the next step's state. output
+  // Autoregressive models: steps from call.state on, each prediction the newest frame of the next step's state. output
   // takes all of them, [steps, N, du]; the mesh of a call holds for every step.
   void roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                 std::span<float> output, const Call& call) const;

@@ -58,8 +58,8 @@ struct Operator::Parts : LanoParts {
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels() - displaced(); }
   std::int64_t displaced() const { return file.normaliser.mean_mesh.channels(); }
 
-  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
-  // is written.
+  // Normalises features and decodes outputs tile by tile; `points` and `output` must outlive it. No output: nothing is
+  // written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
   Slopes physical_slopes(const Points& points, std::span<const float> feature_slopes,
                          std::span<const float> output_slopes) const;

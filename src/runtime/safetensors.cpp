@@ -93,7 +93,7 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
       entries.push_back(parse_entry(name, item, data.size(), doing));
     }
   }
-  // Tensors must tile the data exactly: no overlap, no hole, nothing behind.
+  // Tensors must tile the data exactly: no overlap, no hole, nothing after them.
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::size_t at = 0;

@@ -21,7 +21,7 @@ struct Checkpoint {
   KeptWeights best;                          // the choice so far
   bool ended = false;                        // by early stop
   std::string config;                        // the run's TOML: another config may not resume it
-  std::string data;                          // the dataset in words, with a fingerprint: another set may not either
+  std::string data;                          // the dataset in words, with a fingerprint: another dataset is refused too
   std::int64_t threads = 0;                  // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty

@@ -36,7 +36,7 @@ LanoShape shape_of(const nlohmann::json& architecture) {
 
 }  // namespace
 
-// The embeddings of the samples' times, one behind the other; empty where the model does not know time.
+// The embeddings of the samples' times, one after the other; empty if the model is not conditioned on time.
 struct LanoTrainable::TimeFeatures {
   std::vector<TimeTrace> traces;
   std::vector<float> values, slopes;  // [samples, C]

@@ -20,7 +20,7 @@ inline constexpr const char *kPaperReading = "paper", *kOurReading = "paper-ours
 std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark,
                                                 const std::string& model, const std::string& preset);
 
-// TOML files one over the other, each --set over all of them.
+// TOML files, later ones overriding earlier ones, each --set over all of them.
 TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files,
                               const std::vector<std::string>& overrides);
 

@@ -54,7 +54,7 @@ class NormaliserFit {
   double changes_ = 0;
 };
 
-// Fails where the set has no output or no training sample.
+// Fails if the dataset has no output or no training sample.
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config);
 
 }  // namespace lano

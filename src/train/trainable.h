@@ -81,7 +81,7 @@ using MakeTrainable =
 void set_torch_trainables(MakeTrainable make);
 
 bool needs_torch(const TrainConfig& config);
-// Fails in a sentence where this program cannot train the recipe's model.
+// Fails if this program cannot train the recipe's model.
 std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
                                           const Objective& objective);
 

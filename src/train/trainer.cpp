@@ -113,7 +113,7 @@ class Trainer {
   std::vector<BaselineError> validation_baselines_;
 };
 
-// Ranks with another program, recipe or dataset would compute something that is nobody's.
+// Ranks with another program, recipe or dataset would compute something meaningless.
 void Trainer::check_same_work() {
   if (ranks().alone()) return;
   const std::string mine =
