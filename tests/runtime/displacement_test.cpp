@@ -146,7 +146,7 @@ TEST(Displacement, DamagedFilesAreRefused) {
   EXPECT_NE(reading(other).find("displacements must be above 0"), std::string::npos) << reading(other);
   other = file;
   other.set.geometry = Geometry::points;
-  EXPECT_NE(reading(other).find("mean fields"), std::string::npos) << reading(other);
+  EXPECT_NE(reading(other).find("a mean field is missing"), std::string::npos) << reading(other);
 }
 
 }  // namespace
