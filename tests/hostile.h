@@ -28,7 +28,7 @@ struct Verdict {
 constexpr long kMostMegabytes = 512;
 constexpr unsigned kMostSeconds = 30;
 
-// The most memory the process has had: address space, so that memory asked for and never touched counts too; under the
+// The most memory the process has had: address space, so that memory requested and never touched counts too; under the
 // address sanitizer, which reserves terabytes, the resident part.
 inline long peak_megabytes() {
 #ifdef __SANITIZE_ADDRESS__

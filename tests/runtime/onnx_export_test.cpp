@@ -65,7 +65,7 @@ TEST(OnnxExport, TheFileHasItsPartsUnderOnnxNumbers) {
   const Message graph = read_message(text(model, 7));
   EXPECT_EQ(graph.count(11), 2u);
   EXPECT_EQ(graph.count(12), 1u);
-  // Every weight with its own numbers, and every value made before it is used, under a name of its own.
+  // Every weight with its own numbers, and every value made before it is used, under a unique name.
   std::map<std::string, std::string> tensors;
   for (auto [at, end] = graph.equal_range(5); at != end; ++at) {
     const Message tensor = read_message(at->second);
