@@ -158,7 +158,7 @@ void print_models() {
 }
 
 void print_system() {
-  const std::string chosen = kernels::kernels().name;  // LANO_SIMD may be wrong: then nothing is printed
+  const std::string_view chosen = kernels::kernels().name;  // LANO_SIMD may be wrong: then nothing is printed
   fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
   std::string available;
   for (const kernels::Simd simd : kernels::available_simd())
