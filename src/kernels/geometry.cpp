@@ -204,6 +204,7 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     g.at_points.back().periodic = round;
     if (used != trained) g.at_agents.back().periodic = round;
   }
+  if (config.exchange) g.places = make_agent_places(config.heads, g.at_points, g.at_agents);
   if (has_stencil(config) && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
     bool whole = true;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/agent_places.h"
 #include "kernels/tap_table.h"
 #include "model_spec/lano_layout.h"
 
@@ -70,6 +71,7 @@ struct Geometry {
   std::vector<AxisTable> patches_of;  // of each axis: for a point its patches, with 1 / their sizes; training only
   std::vector<AxisInterpolation> at_points;  // from the trained patches to the points, each axis of pool_shape
   std::vector<AxisInterpolation> at_agents;  // from the trained patches to those used; empty where they are the same
+  AgentPlaces places;                        // with model.exchange
   Shape stencil_shape;                       // points of each axis of the stencil; empty without stencil
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes

@@ -20,7 +20,8 @@
 namespace lano::kernels {
 namespace {
 
-AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::int64_t mp, bool training) {
+AgentState carve_agents(Carver& carver, const Widths& w, const AgentPlaces& places, std::int64_t m, std::int64_t mp,
+                        bool training) {
   AgentState s{};
   s.pooled = carver.take(m * w.cp);
   s.a = carver.take(m * w.cp);
@@ -29,6 +30,8 @@ AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::in
   s.maxima = carver.take(w.heads * mp);
   s.inverse = carver.take(w.heads * mp);
   s.y = carver.take(w.c * mp);
+  s.exchanged = places.features == 0 ? s.y : carver.take(w.c * mp);
+  s.room = carver.take(w.heads * exchange_room(places, w.d));
   s.y_ahead = carver.take(w.heads * m * w.dp);
   s.y_back = training ? carver.take(w.c * mp) : nullptr;
   return s;
@@ -198,11 +201,15 @@ class Forward {
         linear(b.k, keys, w_.row);
         if (state.q != nullptr) linear(b.q, state.q + t.point * w_.row, w_.row);
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
+        const float* const places = place_rows(*sample.geometry, t, s);
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
+            const AgentPlaces& at = sample.geometry->places;
+            const float* const near =
+                place_logits(k_, at, h, places == nullptr ? nullptr : places + r * at.features, count, s.logits);
             k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0,
-                     s.logits, mp, nullptr, 0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1,
+                     s.logits, mp, near, mp, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1,
                      nullptr});
             k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
             k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp,
@@ -251,9 +258,17 @@ class Forward {
       for (Index d = 0; d < w_.d; ++d) {
         for (Index i = 0; i < mp; ++i) y[d * mp + i] *= inverse[i];
       }
-      k_.pack({m, w_.dp, w_.d, 0, w_.dp, y, 1, mp, 1.0f, agents.y_ahead + h * m * w_.dp});
+      const float* held = y;
+      if (const float* const map = p_.blocks[l].exchange; map != nullptr) {
+        const AgentPlaces& places = tape_.samples[at].geometry->places;
+        float* const exchanged = agents.exchanged + h * w_.d * mp;
+        exchange(k_, places, w_.d, y, map + h * places.trained * places.trained_padded,
+                 agents.room + h * exchange_room(places, w_.d), exchanged);
+        held = exchanged;
+      }
+      k_.pack({m, w_.dp, w_.d, 0, w_.dp, held, 1, mp, 1.0f, agents.y_ahead + h * m * w_.dp});
       if (agents.y_back != nullptr) {
-        k_.pack({w_.d, mp, m, 0, mp, y, mp, 1, 1.0f, agents.y_back + h * w_.d * mp});
+        k_.pack({w_.d, mp, m, 0, mp, held, mp, 1, 1.0f, agents.y_back + h * w_.d * mp});
         k_.pack({m, w_.dp, w_.d, 0, w_.dp, agents.a + h * w_.d, w_.cp, 1, factor, agents.a_back + h * m * w_.dp});
       }
     });
@@ -263,6 +278,7 @@ class Forward {
   ScatterTile tile_of(std::size_t l, const Unit& unit, const Sample& sample, const Tile& t, Scratch& s) {
     const BlockState& state = tape_.blocks[l];
     float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
+    const float* const places = place_rows(*sample.geometry, t, s);
     const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
     return {.rows = t.rows,
             .f = row(state.f, w_.row),
@@ -279,6 +295,8 @@ class Forward {
             .stats2 = row(state.stats2, 2),
             .next_stats = row(next_stats, 2),
             .row2 = bias_rows(p_, p_.blocks[l], *sample.geometry, t, s).row2,
+            .agents = places == nullptr ? nullptr : &sample.geometry->places,
+            .places = places,
             .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
             .sample = unit.sample,
             .block = static_cast<Index>(l),
@@ -400,10 +418,11 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     }
     if (each || l == 0) {
       Carver measure;
-      carve_agents(measure, w, tape->m, tape->mp, training);
+      carve_agents(measure, w, tape->samples[0].geometry->places, tape->m, tape->mp, training);
       Carver carver(own(measure.used() * static_cast<std::int64_t>(samples.size())));
       for (std::size_t i = 0; i < samples.size(); ++i)
-        shared_agents.push_back(carve_agents(carver, w, tape->m, tape->mp, training));
+        shared_agents.push_back(
+            carve_agents(carver, w, tape->samples[0].geometry->places, tape->m, tape->mp, training));
     }
     s.agents = shared_agents;
     if (each) shared_agents.clear();

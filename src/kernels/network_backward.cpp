@@ -27,7 +27,7 @@ struct Slots {
   Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, ffn_filter, column1,
       column2, bias1, bias2, bias3, bias4;
   Index vectors;  // end of the part to clear
-  Index ffn2, ffn1, out, q, k, v, latent;
+  Index ffn2, ffn1, out, q, k, v, latent, exchange;
   Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias,
       encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
@@ -35,7 +35,7 @@ struct Slots {
   Index size;
 };
 
-Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
+Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool exchange) {
   Slots s{};
   Carver block;
   const auto take = [](Carver& carver, Index size) {
@@ -56,6 +56,7 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
   s.ffn1 = take(block, w.r * w.cp);
   for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
   s.latent = take(block, latent ? mp * w.cp : 0);
+  s.exchange = take(block, exchange ? w.heads * trained * padded(trained) : 0);
   Carver ends;
   for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.cp);
   s.decoder_bias = take(ends, w.op);
@@ -83,7 +84,7 @@ class Backward {
         dinput_(dinput),
         dtime_(dtime),
         trained_(tape.samples[0].geometry->trained_agents),
-        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr)),
+        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr, p.blocks[0].exchange != nullptr)),
         scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
@@ -116,6 +117,8 @@ class Backward {
 
   // Of a sample: dY packed both ways and delta for the gather round, then dA and the gradient of the patch means.
   struct SampleGradients {
+    float* dy;        // [H, D, Mp] behind the exchange; null without
+    float* room;      // [H] of the exchange
     float* dy_ahead;  // [H] packed, depth D, columns Mp
     float* dy_back;   // [H] packed, depth M, columns Dp
     float* delta;     // [H, Mp]
@@ -124,6 +127,9 @@ class Backward {
   };
   SampleGradients carve(Carver& c) const {
     SampleGradients g{};
+    const AgentPlaces& places = tape_.samples[0].geometry->places;
+    g.dy = places.features == 0 ? nullptr : c.take(w_.c * tape_.mp);
+    g.room = c.take(w_.heads * exchange_room(places, w_.d));
     g.dy_ahead = c.take(w_.c * tape_.mp);
     g.dy_back = c.take(w_.heads * tape_.m * w_.dp);
     g.delta = c.take(w_.heads * tape_.mp);
@@ -292,6 +298,7 @@ class Backward {
         linear(t.rows, w_.c, w_.cp, d, w_.row, b.out_back, dz, w_.row);
         // Softmax over agents.
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
+        const float* const places = place_rows(*sample.geometry, t, s);
         const float* const queries = state.q + t.point * w_.row;
         float* const dq = dx_.data() + t.point * w_.row;
         std::fill_n(s.drow, kTile, 0.0f);
@@ -303,7 +310,8 @@ class Backward {
             const float* const q = queries + r * w_.row + h * w_.d;
             const float* const dout = dz + r * w_.row + h * w_.d;
             const bool clear = first && r == 0;
-            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+            const float* const near = near_logits(*sample.geometry, h, places, r, count, s);
+            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
                      rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
             linear(count, w_.d, mp, dout, w_.row, agents.y_back + h * w_.d * mp, s.dlogits, mp);
             k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
@@ -333,6 +341,11 @@ class Backward {
     }
   }
 
+  const float* near_logits(const Geometry& g, Index head, const float* places, Index row, Index rows, Scratch& s) {
+    return place_logits(k_, g.places, head, places == nullptr ? nullptr : places + row * g.places.features, rows,
+                        s.logits);
+  }
+
   // dY of each sample from its units.
   void join(std::size_t l) {
     const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
@@ -340,10 +353,17 @@ class Backward {
       const Index sample = task / w_.heads, h = task % w_.heads;
       const auto at = static_cast<std::size_t>(sample);
       const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
-      float* const dy = dy_of(begin) + h * size;
+      float* dy = dy_of(begin) + h * size;
       for (Index u = begin + 1; u < end; ++u) k_.add(size, 1.0f, dy_of(u) + h * size, dy);
       const SampleGradients g = of_sample(sample);
       const float* const y = tape_.blocks[l].agents[at].y + h * size;
+      if (const float* const map = p_.blocks[l].exchange_back; map != nullptr) {
+        const AgentPlaces& places = tape_.samples[at].geometry->places;
+        const Index map_size = places.trained * places.trained_padded;
+        exchange_backward(k_, places, w_.d, y, dy, map + h * map_size, g.room + h * exchange_room(places, w_.d),
+                          g.dy + h * size, sums_of(sample) + slots_.exchange + h * map_size);
+        dy = g.dy + h * size;
+      }
       float* const delta = g.delta + h * mp;
       std::fill_n(delta, mp, 0.0f);
       for (Index d = 0; d < w_.d; ++d) {
@@ -378,13 +398,15 @@ class Backward {
                                sums + slots_.filter);
         }
         const BiasRows rows = bias_rows(p_, b, geometry, t, s);
+        const float* const places = place_rows(geometry, t, s);
         std::fill_n(s.drow, kTile, 0.0f);
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const head_k = keys + r * w_.row + h * w_.d;
-            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
-                     0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
+            const float* const near = near_logits(geometry, h, places, r, count, s);
+            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
             linear(count, w_.d, mp, v + r * w_.row + h * w_.d, w_.row, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
             k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp,
                                   g.delta + h * mp, state.column1, s.drow + r);
@@ -614,6 +636,8 @@ class Backward {
     } else {
       add_agents_of_queries(l);
     }
+    if (p_.blocks[l].exchange != nullptr)
+      add(slots_.exchange, w_.heads * trained_, trained_, padded(trained_), &B::exchange);
     if (outer) add_agents_side(slots_.column1, slots_.bias1);
     if (biased) add_agents_side(slots_.column2, slots_.bias4);
     if (outer) add(slots_.bias1, 1, trained_, trained_, &B::bias1);

@@ -29,6 +29,7 @@ struct PackedBlock {
   const float* ffn_filter;                     // [taps, rCp]
   const float *bias1, *bias2, *bias3, *bias4;  // as trained
   const float* latent;
+  const float *exchange, *exchange_back;  // [H, M, Mp] as trained: T transposed, and T (training)
 };
 
 struct PackedWeights {
@@ -45,15 +46,17 @@ struct PackedWeights {
 
 // The agents of one sample in one block; [H] pieces, each a head's.
 struct AgentState {
-  float* pooled;   // [M, Cp] mean of LN(f) over the patch
-  float* a;        // [M, Cp] the tokens
-  float* a_ahead;  // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
-  float* a_back;   // [H] packed, depth M, columns Dp, with 1/sqrt(D)
-  float* maxima;   // [H, Mp] of the aggregation
-  float* inverse;  // [H, Mp]
-  float* y;        // [H, D, Mp] what the agents gathered
-  float* y_ahead;  // [H] packed, depth M, columns Dp
-  float* y_back;   // [H] packed, depth D, columns Mp
+  float* pooled;     // [M, Cp] mean of LN(f) over the patch
+  float* a;          // [M, Cp] the tokens
+  float* a_ahead;    // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
+  float* a_back;     // [H] packed, depth M, columns Dp, with 1/sqrt(D)
+  float* maxima;     // [H, Mp] of the aggregation
+  float* inverse;    // [H, Mp]
+  float* y;          // [H, D, Mp] what the agents gathered
+  float* exchanged;  // [H, D, Mp] what they hold after the exchange; y where there is none
+  float* room;       // [H] of the exchange
+  float* y_ahead;    // [H] packed, depth M, columns Dp: of what they hold
+  float* y_back;     // [H] packed, depth D, columns Mp
 };
 
 // The activations of one block. Prediction keeps f, and v where the stencil reads it: one buffer in, mid and out, the
@@ -86,6 +89,7 @@ struct Scratch {
   float *x, *y, *z;                            // [kTile, row]
   float* t;                                    // [kTile, row] backward, [row] forward
   float *wide1, *wide2, *wide3;                // [kTile, wide]; wide3 backward only
+  float* places;                               // [kTile, features of a place]
   float *logits, *dlogits;                     // [kAttentionRows, Mp]; dlogits backward only
   float *row1, *row2, *drow;                   // [kTile]
   float* line;                                 // [trained agents]
@@ -124,6 +128,9 @@ struct BiasRows {
 };
 BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s);
 
+// The features of the places of a tile's points into scratch.places; null where agents have no place.
+const float* place_rows(const Geometry& g, const Tile& tile, Scratch& s);
+
 // Features [rows, inputs] -> f [rows, row] and its statistics; column: the encoder's last bias, with time.
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
                  float* stats, Scratch& s);
@@ -140,6 +147,8 @@ struct ScatterTile {
   const float* stats1 = nullptr;
   float *stats2 = nullptr, *next_stats = nullptr;
   const float* row2 = nullptr;                    // the points' side of the logit biases
+  const AgentPlaces* agents = nullptr;            // null: agents have no place
+  const float* places = nullptr;                  // [rows, features]
   const Dropout* dropout = nullptr;               // null: none
   std::int64_t sample = 0, block = 0, first = 0;  // whose mask it is; first: point within the sample
 };
