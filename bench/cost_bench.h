@@ -1,5 +1,5 @@
 // Time and memory of an operator against the number of points: the paper's O(N M C) against O(N^2 C), measured. A cell
-// (model, work, N) is measured in a process of its own; the slopes are fitted to the largest sizes.
+// (model, work, N) is measured in its own process; the slopes are fitted to the largest sizes.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -125,7 +125,7 @@ Problem make_problem(const BenchCase& c, Work work) {
   return p;
 }
 
-// Large problems would not fit with the buffers that the other engine keeps beside them.
+// Large problems would not fit in addition to the buffers that the other engine keeps.
 void make_room(const Problem& p) {
   if (p.batch_size * p.set.points() < 50000) return;
   kernels::release_kept_buffers();
@@ -186,13 +186,14 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
   double apart = 0;
   if (with_composite) {
     apart = difference(p, work, threads);
-    if (!(apart < 1e-2)) fail("measuring the engines", "the same answer from both", std::to_string(apart) + " apart");
+    if (!(apart < 1e-2))
+      fail("measuring the engines", "the same result from both", "a difference of " + std::to_string(apart));
   }
   // The composite path runs with one thread too: small problems are faster there, and its best time is the peer.
   std::vector<int> composite_threads;
   if (with_composite) composite_threads = threads > 1 ? std::vector<int>{1, threads} : std::vector<int>{1};
   std::vector<double> fused_ms, sgemm, adamw_ms, muon_ms;
-  std::unique_ptr<Optimiser> muon;  // beside the step's own AdamW
+  std::unique_ptr<Optimiser> muon;  // in addition to the step's own AdamW
   if (work == Work::step) {
     OptimiserConfig config;
     config.kind = OptimiserKind::muon;

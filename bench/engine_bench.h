@@ -1,5 +1,5 @@
-// Measures the two engines against each other and against sgemm, in one process, alternating; memory in processes of
-// their own. Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
+// Measures the two engines against each other and against sgemm, in one process, alternating; memory in separate
+// processes. Definitions of GFLOP/s, roofline and peak bytes: docs/kernels.md.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class Work { step, forward };
 struct BenchCase {
   std::string name = "darcy";
   std::int64_t batch = 0;  // 0: the case's own (forward: 1)
-  std::int64_t grid = 0;   // a square grid of so many points a side in place of the case's mesh
+  std::int64_t grid = 0;   // points per side of a square grid that replaces the case's mesh
 };
 
 std::vector<std::string> case_names();

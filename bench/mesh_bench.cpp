@@ -52,7 +52,7 @@ nlohmann::json measure_mesh(std::int64_t points, bool cloud, int threads) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::int64_t after = resident_high_water();
   for (const float value : output) {
-    if (!std::isfinite(value)) fail("predicting on a large mesh", "finite answers", "others");
+    if (!std::isfinite(value)) fail_plainly("predicting on a large mesh", "the prediction is not finite");
   }
   const auto count = static_cast<double>(points);
   return {{"points", points},

@@ -1,6 +1,6 @@
-// onnxruntime-node in a process of its own, as a peer to measure against: loads an exported model once, then answers
-// and runs when asked, and is idle between. Installed by scripts/onnxruntime. Owned by one thread; the process ends
-// with the object.
+// onnxruntime-node in its own process, for comparison: loads an exported model once, then predicts or is timed on
+// request, and is idle in between. Installed by scripts/onnxruntime. Owned by one thread; the process ends with the
+// object.
 #pragma once
 
 #include <filesystem>

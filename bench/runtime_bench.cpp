@@ -77,7 +77,7 @@ double largest(std::span<const float> values) {
 
 double difference(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size())
-    fail("measuring the runtime", "answers of one size", fmt::format("{} and {}", a.size(), b.size()));
+    fail("measuring the runtime", "predictions of one size", fmt::format("{} and {}", a.size(), b.size()));
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double apart = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
@@ -93,8 +93,7 @@ double milliseconds_of_program(const std::filesystem::path& program, const std::
   options.quiet = true;
   const double time = milliseconds_of([&] { end = run_child(program, arguments, options); });
   if (!end.good())
-    fail("measuring the start of lano predict", "a program that ends well",
-         fmt::format("status {} of '{}'", end.code, program.string()));
+    fail("measuring the start of lano predict", "exit code 0", fmt::format("{} of '{}'", end.code, program.string()));
   return time;
 }
 
@@ -148,7 +147,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
   }
   const double relative = apart / largest(predicted.values);
   if (!(relative < 1e-4))
-    fail("measuring the runtime", "the same answer from all", fmt::format("{:.2e} apart", relative));
+    fail("measuring the runtime", "the same prediction from all", fmt::format("a difference of {:.2e}", relative));
 
   const std::vector<std::string> program{"predict",
                                          at("model.safetensors").string(),
@@ -166,7 +165,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
     return std::min_element(composite_ms.begin(), composite_ms.end(),
                             [](const auto& a, const auto& b) { return median(a.second) < median(b.second); });
   };
-  // Pools spin for a while when their work ends: nobody is timed while another's does.
+  // Pools spin for a while when their work ends: nothing is timed while another's pool spins.
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
   const auto begin = std::chrono::steady_clock::now();
   int rounds = 0;

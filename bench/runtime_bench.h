@@ -1,5 +1,5 @@
-// The runtime against its peers on the paper's Darcy model (85x85, L = 8, H = 8, C = 128, M = 128): LibTorch op by op
-// in the same process, and onnxruntime on the exported model in another, all from physical values to physical values.
+// The runtime compared with other engines on the paper's Darcy model (85x85, L = 8, H = 8, C = 128, M = 128): LibTorch
+// op by op in the same process, and onnxruntime on the exported model in another, all with physical inputs and outputs.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ struct RuntimeCase {
   std::filesystem::path lano;         // the program whose start is measured
 };
 
-// Checks that all give the same answer, then times them in alternating blocks. Fields, milliseconds as medians:
+// Checks that all give the same prediction, then times them in alternating blocks. Fields, milliseconds as medians:
 // runtime_ms, composite_ms (the best of one thread and all: composite_threads), onnxruntime_ms (null where absent),
 // load_ms (the model file into an operator), start_ms (the program `lano predict` on one sample from its start to its
 // first prediction: its whole life less files_ms, reading the input and writing the output, synced), max_rel_diff

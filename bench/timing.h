@@ -1,4 +1,4 @@
-// Time of a call, and the middle of many.
+// Time of a call, and the median of many.
 #pragma once
 
 #include <algorithm>

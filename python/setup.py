@@ -1,5 +1,5 @@
 """The wheel of the package lano: CMake builds the module lano._core, with the libraries of this project and Highway
-inside; setuptools packs it. What is made on the way stays in build/wheel."""
+inside; setuptools packs it. Intermediate files stay in build/wheel."""
 import os
 import re
 import shutil
@@ -31,7 +31,7 @@ class CMakeModule(build_ext):
         made = tree / "python" / "lano" / target.name
         self.copy_file(made, target)
         self.copy_file(SOURCE / "LICENSE", target.parent / "LICENSE")
-        # Highway (Apache 2.0) comes along: the module looks for it beside itself, and nowhere else is it needed.
+        # Highway (Apache 2.0) is included: the module looks for it in its own folder.
         for name in needed_libraries(made):
             if name.startswith("libhwy"):
                 self.copy_file(self.highway(made, name), target.parent / name)
@@ -44,7 +44,7 @@ class CMakeModule(build_ext):
         listed = subprocess.run(["ldd", module], check=True, capture_output=True, text=True).stdout
         found = re.search(rf"{re.escape(name)} => (\S+)", listed)
         if found is None:
-            raise RuntimeError(f"packing the wheel: expected {name} on this machine, found none; install libhwy-dev")
+            raise RuntimeError(f"packing the wheel: {name} is missing on this machine; install libhwy-dev")
         return found.group(1)
 
 

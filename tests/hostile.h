@@ -136,7 +136,7 @@ void append_number(std::string& bytes, T value, bool swapped = false) {
   bytes += raw;
 }
 
-// `start` and then so many zeros, as a deflate stream made piece by piece; window bits as zlib has them (15: with
+// `start` and then `zeros` zeros, as a deflate stream made piece by piece; window bits as zlib has them (15: with
 // zlib's header, -15: raw).
 inline std::string deflated_zeros(const std::string& start, std::uint64_t zeros, int window_bits) {
   z_stream stream{};

@@ -39,7 +39,7 @@ int threads_of(const Options& o) {
 
 std::string work_name(Work work) { return work == Work::step ? "step" : "forward"; }
 
-// Peak bytes of one call, asked of a fresh process: this program again.
+// Peak bytes of one call, measured in a fresh process of this program.
 std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) {
   std::string answer;
   ChildOptions options;
@@ -50,7 +50,7 @@ std::int64_t peak_bytes(Work work, const BenchCase& c, int threads, bool fused) 
        "--batch", std::to_string(c.batch), "--grid", std::to_string(c.grid), "--threads", std::to_string(threads)},
       options);
   if (!end.good() || answer.empty())
-    fail("measuring memory", "the peak of a second process", "its failure", "is there enough memory?");
+    fail_plainly("measuring memory", "the second process failed", "check that there is enough free memory");
   return std::stoll(answer);
 }
 
@@ -113,7 +113,7 @@ void scale(const Options& o) {
                compared ? fmt::format("{:.1f}", row["composite_ms"].get<double>()) : "-");
     std::fflush(stdout);
   }
-  fmt::print("time a point, largest over smallest grid: {:.3f}\n",
+  fmt::print("time per point, largest over smallest grid: {:.3f}\n",
              rows.back()["ns_per_point"].get<double>() / rows.front()["ns_per_point"].get<double>());
   if (o.json) std::cout << rows.dump() << '\n';
 }
@@ -123,7 +123,7 @@ void mesh(const Options& o) {
   fmt::print("one prediction of the paper's model, {} {}, {} threads\n", r["points"].get<std::int64_t>(),
              o.geometry == "points" ? "points of a cloud" : "points of a square grid", r["threads"].get<int>());
   fmt::print(
-      "  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes a point; the process at most "
+      "  {:.1f} s, {:.0f} points/s\n  {:.2f} GB beyond input and output, {:.0f} bytes per point; the process at most "
       "{:.2f} GB\n",
       r["seconds"].get<double>(), r["points_per_s"].get<double>(), r["peak_bytes"].get<double>() / 1e9,
       r["bytes_per_point"].get<double>(), r["resident_bytes"].get<double>() / 1e9);
@@ -142,8 +142,8 @@ void kernel_table(const Options& o) {
   if (o.json) std::cout << nlohmann::json{{"kernels", results}, {"threads", 1}}.dump() << '\n';
 }
 
-// Where onnxruntime-node is: as said, as LANO_ONNXRUNTIME says, or beside the presets' folders of this build; empty
-// where it is not.
+// Where onnxruntime-node is: as given, in LANO_ONNXRUNTIME, or next to the presets' folders of this build; empty where
+// it is not.
 std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem::path& programs) {
   const char* const said = std::getenv("LANO_ONNXRUNTIME");
   std::filesystem::path folder = (programs / "../../onnxruntime").lexically_normal();
@@ -151,8 +151,8 @@ std::filesystem::path onnxruntime_folder(const Options& o, const std::filesystem
   if (!o.onnxruntime.empty()) folder = o.onnxruntime;
   const bool there = std::filesystem::exists(folder / "node_modules/onnxruntime-node");
   if (!there && (!o.onnxruntime.empty() || said != nullptr)) {
-    fail_usage("measuring the runtime", "onnxruntime-node in node_modules of " + folder.string(), "none",
-               "run scripts/onnxruntime");
+    fail_usage_plainly("measuring the runtime", "onnxruntime-node is not in node_modules of " + folder.string(),
+                       "run scripts/onnxruntime");
   }
   return there ? folder : std::filesystem::path();
 }
@@ -174,7 +174,7 @@ void runtime(const Options& o) {
                number("onnxruntime_ms"), number("onnxruntime_ratio"));
   }
   fmt::print("  loading the model      {:8.1f} ms\n", number("load_ms"));
-  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, beside its files\n",
+  fmt::print("  lano predict           {:8.1f} ms   from its start to its first prediction, without its files\n",
              number("start_ms"));
   if (r.contains("muon_ms")) {
     fmt::print("  optimiser   AdamW {:.2f} ms, Muon {:.2f} ms: {:.1f} % of a step with Muon\n",

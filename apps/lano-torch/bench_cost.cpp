@@ -1,4 +1,4 @@
-// `lano bench cost`: every model and size in a process of its own, a table, JSON, a plot.
+// `lano bench cost`: every model and size in its own process, a table, JSON, a plot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ double available_bytes() {
   return 1e300;
 }
 
-// One cell, asked of a fresh process.
+// One cell, measured in a fresh process.
 CostCell measured(const Options& o, const CostCase& c, int threads) {
   CostCell cell{c.model, c.work, c.side * c.side, 0, 0, ""};
   std::string text;
@@ -251,7 +251,7 @@ void add_sizes(CLI::App* command, const std::shared_ptr<Options>& o) {
   command->add_option("--heads", o->cost.heads, "of the transformers")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--budget", o->budget, "seconds a call; a cell that is expected to need more is left out")
+  command->add_option("--budget", o->budget, "seconds per call; a cell that is expected to need more is left out")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

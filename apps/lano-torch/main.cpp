@@ -15,7 +15,7 @@
 
 namespace {
 
-// Starts the program again with kernels that fit the processor; returns where nothing is to be mended.
+// Starts the program again with kernels that fit the processor; returns if nothing is to be corrected.
 void mend_openblas_core(char** argv) {
   if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;  // the user's choice, or ours from the first start
   for (const lano::BlasLibrary& library : lano::loaded_openblas()) {
@@ -34,10 +34,11 @@ int main(int argc, char** argv) {
   mend_openblas_core(argv);
   lano::keep_freed_memory();
   for (const lano::BlasLibrary& library : lano::foreign_pools()) {
-    fmt::print(stderr,
-               "lano: warning: {} has its own {} thread pool beside OpenMP, which can be many times slower; install "
-               "libopenblas0-openmp, or set OPENBLAS_NUM_THREADS=1\n",
-               library.path, library.kind);
+    fmt::print(
+        stderr,
+        "lano: warning: {} has its own {} thread pool in addition to OpenMP, which can be many times slower; install "
+        "libopenblas0-openmp, or set OPENBLAS_NUM_THREADS=1\n",
+        library.path, library.kind);
   }
   lano::register_torch_models();
   CLI::App app{"LANO: the commands that need LibTorch.", "lano"};

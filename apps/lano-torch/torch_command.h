@@ -1,4 +1,4 @@
-// The commands that `lano-torch` has beside those of apps/lano. No LibTorch type crosses this header.
+// The commands of `lano-torch` in addition to those of apps/lano. No LibTorch type crosses this header.
 #pragma once
 
 #include <CLI/CLI.hpp>

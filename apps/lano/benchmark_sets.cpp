@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using SetSizes = std::vector<std::string>;
 
-// What `lano generate` makes of a benchmark for the laptop: sets small enough that minutes of training are epochs, and
-// that are made in minutes.
+// What `lano generate` makes of a benchmark for the laptop: datasets small enough that minutes of training are epochs,
+// and that are made in minutes.
 const std::map<std::string, SetSizes> kLaptopSets{
     {"darcy", {"--resolution", "85", "--stride", "3"}},
     {"elasticity", {}},
@@ -34,7 +34,7 @@ const std::map<std::string, SetSizes> kLaptopSets{
 struct Family {
   SetSizes laptop, smoke, paper;
   std::vector<std::int64_t> strides;  // of those that are trained on
-  std::int64_t trained, asked_only;   // stride of zero-shot's training; a finer one that is only asked, 0: none
+  std::int64_t trained, asked_only;   // stride of zero-shot's training; a finer one for evaluation only, 0: none
 };
 const std::map<std::string, Family> kFamilies{
     {"airfoil", {{"--train", "200", "--test", "30"}, {"--preset", "smoke"}, {}, {3, 2, 1}, 2, 0}},
@@ -47,7 +47,7 @@ const std::map<std::string, Family> kFamilies{
       1}},
     {"pipe", {{"--train", "400", "--test", "80"}, {"--preset", "smoke"}, {}, {4, 2, 1}, 2, 0}}};
 
-// Frames of a motion in all and those learned from: three to six times the trained horizon is asked for.
+// Frames of a motion in all and those learned from: three to six times the trained horizon is evaluated.
 struct LongFrames {
   std::int64_t frames, learned, smoke_frames, smoke_learned;
 };
@@ -57,7 +57,7 @@ const SetSizes& words_of(const Family& family, const std::string& preset) {
   return preset == "laptop" ? family.laptop : preset == "smoke" ? family.smoke : family.paper;
 }
 
-// What `lano generate` is told for a benchmark and a preset.
+// The arguments of `lano generate` for a benchmark and a preset.
 SetSizes sizes_of(const std::string& benchmark, const std::string& preset) {
   if (preset == "laptop") return kLaptopSets.at(benchmark);
   if (preset == "smoke") return {"--preset", "smoke"};
@@ -75,9 +75,7 @@ void generate(const std::string& benchmark, const fs::path& file, const SetSizes
   std::fflush(stdout);
   const bool made = run_child(program_folder() / "lano", words).good();
   leave_if_interrupted();
-  if (!made)
-    fail(fmt::format("making '{}'", file.string()), "a dataset from 'lano generate'", "its failure",
-         "see the lines above");
+  if (!made) fail_plainly(fmt::format("making '{}'", file.string()), "'lano generate' failed", "see the lines above");
 }
 
 std::vector<std::string> keys_of(const auto& map) {

@@ -1,5 +1,5 @@
-// The datasets that experiments are made on: where each benchmark's file lies, and its making by `lano generate` where
-// it is missing.
+// The datasets of the experiments: the path of each benchmark's file, which is made by `lano generate` if it is
+// missing.
 #pragma once
 
 #include <filesystem>
@@ -36,7 +36,7 @@ struct MeshFamily {
   std::vector<MeshSet> meshes;
   std::size_t trained = 0;  // where a zero-shot study trains
 };
-// `trainable`: without meshes that are only worth asking, not training.
+// `trainable`: without meshes that are for evaluation only.
 MeshFamily make_mesh_family(const std::string& benchmark, const std::string& preset, const std::filesystem::path& data,
                             int threads, bool trainable);
 

@@ -1,5 +1,5 @@
-// The subcommands of `lano`: each registers its options and what to run. All but bench are torch-free; models that need
-// LibTorch are handed, with the same arguments, to the program lano-torch beside this one, which has the same commands.
+// The subcommands of `lano`: each registers its options and what to run. All but bench are torch-free; for models that
+// need LibTorch, the program lano-torch in the same folder is started with the same arguments.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ void add_device_option(CLI::App* command, std::string& device);
 // Hands over, or tells LibTorch, where it is not the CPU.
 void choose_device(const Program& program, const std::string& device);
 
-// Replaces this process by lano-torch with the same arguments; ends with a sentence where it cannot be started.
+// Replaces this process by lano-torch with the same arguments; ends with an error message if it cannot be started.
 [[noreturn]] void hand_to_lano_torch(char** argv);
 
 }  // namespace lano::cli

@@ -13,7 +13,8 @@ namespace {
 
 class Console : public Listener {
  public:
-  // A full disk or a closed pipe behind them costs the lines, not the work; the edge tells of lost output at the end.
+  // A full disk or a closed pipe behind them costs the lines, not the work; lost output is reported at the end
+  // (edge.cpp).
   void say(const std::string& line) override {
     if (progress_) progress_->make_room();
     std::fputs((line + "\n").c_str(), stdout);

@@ -24,7 +24,7 @@ void prepare_process() {
 
 void refuse_to_overwrite(const std::string& path, bool force) {
   if (!force && std::filesystem::exists(path)) {
-    fail(fmt::format("writing '{}'", path), "a new file", "one that exists", "choose another --out, or add --force");
+    fail_plainly(fmt::format("writing '{}'", path), "the file exists already", "choose another --out, or add --force");
   }
 }
 
@@ -94,10 +94,10 @@ int start_ranks(const std::function<void()>& join) {
 int run_at_edge(CLI::App& app, int argc, char** argv) {
   const int code = run_and_catch(app, argc, argv);
   set_ranks(nullptr);
-  // What was said and did not arrive is a failure, though the work may be done.
+  // Output that was lost is a failure, though the work may be done.
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || code != 0) return code;
-  complain("writing to stdout: expected space to write, found none; what the command wrote to files is whole");
+  complain("writing to stdout: the output was lost; what the command wrote to files is complete");
   return 1;
 }
 

@@ -59,9 +59,9 @@ void run_eval(const EvalOptions& o, const Program& program) {
     fmt::print("  frame {:>3}, t = {:<10.4g} relative L2 {:.4e}\n", frame, set.time[frame], evaluation.step_l2[t]);
   }
   if (judged.prediction.frames > samples.frames) {
-    fmt::print("  rolled out to frame {}; the set knows {}\n", judged.prediction.frames - 1, samples.frames - 1);
+    fmt::print("  rolled out to frame {}; the dataset has {}\n", judged.prediction.frames - 1, samples.frames - 1);
   }
-  // Fitted on the dataset's own training samples; what is judged must not be among them.
+  // Fitted on the dataset's own training samples; the samples evaluated must not be among them.
   const TrainOn learned = trained_on(model.about.provenance);
   const std::vector<std::int64_t> train = training_ids(reader, learned);
   const bool held_out = o.split == "test" || (o.split == "validation" && learned == TrainOn::train);
@@ -71,7 +71,7 @@ void run_eval(const EvalOptions& o, const Program& program) {
                     evaluation.relative_l2.summary.mean);
   }
   if (o.split == "validation" && learned == TrainOn::train_and_validation)
-    fmt::print("the model learned from a validation split (data.train_on): judge it on test\n");
+    fmt::print("the model was trained on its validation split (data.train_on): evaluate it on test\n");
   fmt::print("prediction             {:.2f} ms per sample\n",
              1e3 * evaluation.seconds / static_cast<double>(samples.count));
 }
@@ -80,20 +80,20 @@ void run_eval(const EvalOptions& o, const Program& program) {
 
 void add_eval(CLI::App& app, const Program& program) {
   auto o = std::make_shared<EvalOptions>();
-  CLI::App* command = app.add_subcommand("eval", "judge a model on a dataset");
+  CLI::App* command = app.add_subcommand("eval", "evaluate a model on a dataset");
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--data", o->data, "the dataset file")->required();
   command->add_option("--split", o->split, "train, validation, test or all")->capture_default_str();
   command
       ->add_option("--steps", o->steps,
-                   "autoregressive models: free roll-out of so many steps, 0: all frames of the set")
+                   "autoregressive models: number of steps of a free roll-out, 0: all frames of the dataset")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--picture", o->picture,
                       "also a PNG: best, median and worst sample as input | truth | prediction | error");
   command->add_option("--animation", o->animation,
-                      "sets with time: also an animated PNG, the median sample as truth | prediction | error");
+                      "datasets with time: also an animated PNG, the median sample as truth | prediction | error");
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
   command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
       ->check(CLI::IsMember({"fused", "composite"}))

@@ -34,12 +34,12 @@ struct GenerateOptions {
   bool force = false;
 };
 
-// Samples of a set, for training (validation included) and for the test.
+// Samples of a dataset, for training (validation included) and for the test.
 struct Sizes {
   std::int64_t train, test;
 };
 
-// A benchmark as this word knows it: its options, and its sizes in the paper and in a smoke test.
+// A benchmark for this command: its options, and its sizes in the paper and in a smoke test.
 struct Benchmark {
   std::string_view name, options;
   Sizes paper, smoke;
@@ -127,7 +127,8 @@ const std::array kBenchmarks{
 void check_options(const Benchmark& b, const GenerateOptions& o) {
   const auto only = [&](bool given, const char* option) {
     if (given && b.options.find(option) == std::string_view::npos) {
-      fail_usage(fmt::format("generating {}", b.name), fmt::format("no --{}: the benchmark fixes it", option), "one");
+      fail_usage_plainly(fmt::format("generating {}", b.name), fmt::format("--{} is fixed by the benchmark", option),
+                         "leave it out");
     }
   };
   only(o.resolution.has_value(), "resolution");
@@ -151,7 +152,7 @@ void generate(const Benchmark& b, const GenerateOptions& o, const std::string& o
   fmt::print("{}: {} samples of {}{}\n", out, train + test, shape_text(description.shape),
              description.time.empty() ? "" : fmt::format(" at {} times", description.time.size()));
   if (made.resumed > 0) fmt::print("{} of them were there from a generation that was stopped\n", made.resumed);
-  if (made.redrawn > 0) fmt::print("{} draws did not converge and were drawn again\n", made.redrawn);
+  if (made.redrawn > 0) fmt::print("{} samples did not converge and were redrawn\n", made.redrawn);
 }
 
 void run_generate(const GenerateOptions& o) {
@@ -178,7 +179,7 @@ void run_generate(const GenerateOptions& o) {
     names.emplace_back(b.name);
   }
   names.emplace_back("all");
-  fail_usage("generating a set", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
+  fail_usage("generating a dataset", fmt::format("one of the benchmarks: {}", fmt::join(names, ", ")),
              fmt::format("'{}'", o.benchmark), did_you_mean(o.benchmark, names));
 }
 
@@ -205,7 +206,7 @@ void add_generate(CLI::App& app) {
   command->add_option("--stride", options->stride,
                       "keep every stride-th point of a grid or mesh; default darcy 5 (85x85), burgers 2 (32x32), "
                       "navier-stokes 2 (64x64), others 1");
-  command->add_option("--medium", options->medium, "darcy: a coefficient of two values, or smooth")
+  command->add_option("--medium", options->medium, "darcy: a two-valued or a smooth coefficient")
       ->check(CLI::IsMember({"two-values", "lognormal"}))
       ->capture_default_str();
   command->add_option(
@@ -227,7 +228,7 @@ void add_generate(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--force", options->force, "replace an existing file");
   command->footer(
-      "A generation that was stopped goes on when the same command is given again: finished samples wait in "
+      "To resume a generation that was stopped, repeat the command: finished samples wait in "
       "OUT.samples.\n"
       "Example: lano generate darcy --resolution 211 --train 1000 --test 100 --out darcy43.h5");
   command->callback([options] { run_generate(*options); });

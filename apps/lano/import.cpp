@@ -45,7 +45,7 @@ std::optional<std::int64_t> sample_count(const char* option, const std::vector<s
   return count;
 }
 
-// --validation: a share of the training samples, or files with samples of their own.
+// --validation: a share of the training samples, or files with separate samples.
 void read_validation(const ImportOptions& o, ArrayImport& import) {
   if (o.validation.empty()) return;
   const auto share = whole_text_number<double>(o.validation.front());
@@ -62,8 +62,8 @@ void read_validation(const ImportOptions& o, ArrayImport& import) {
 std::int64_t run_benchmark(const ImportOptions& o) {
   const ArrayWords& words = o.import.words;
   if (!words.output.empty() || !words.input.empty() || !words.coords.empty() || !o.import.time.empty()) {
-    fail_usage("importing a benchmark", "--benchmark alone: it knows its arrays",
-               "--input, --output, --coords or --time as well");
+    fail_usage_plainly("importing a benchmark", "the arrays of a benchmark are known",
+                       "leave out --input, --output, --coords and --time");
   }
   BenchmarkImport import = o.benchmark;
   import.from.assign(o.from.begin(), o.from.end());
@@ -77,8 +77,8 @@ std::int64_t run_benchmark(const ImportOptions& o) {
 
 std::int64_t run_arrays(const ImportOptions& o) {
   if (o.benchmark.stride || o.benchmark.time_stride) {
-    fail_usage("importing arrays", "--benchmark with --stride and --time-stride", "none",
-               fmt::format("the benchmarks are {}", fmt::join(importable_benchmarks(), ", ")));
+    fail_usage_plainly("importing arrays", "--stride and --time-stride need --benchmark",
+                       fmt::format("the benchmarks are {}", fmt::join(importable_benchmarks(), ", ")));
   }
   ArrayImport import = o.import;
   import.files.assign(o.from.begin(), o.from.end());
@@ -103,10 +103,10 @@ void print_summary(const std::string& path, std::int64_t samples) {
   print_set_lines(reader);
 }
 
-// --input and its kin for one split alone.
+// --input and the like for one split alone.
 void add_part(CLI::App* command, const std::string& split, ArrayWords& words) {
   const std::string group = "Arrays of one split";
-  const auto text = [&](const char* what) { return fmt::format("as --{}, for the {} samples alone", what, split); };
+  const auto text = [&](const char* what) { return fmt::format("as --{}, for the {} samples only", what, split); };
   const auto one = [](CLI::Option* option) { option->expected(1)->take_all(); };
   one(command->add_option(fmt::format("--{}-input", split), words.input, text("input"))->group(group));
   command->add_option(fmt::format("--{}-output", split), words.output, text("output"))->group(group);
@@ -135,17 +135,18 @@ void add_import(CLI::App& app) {
                    "FILE:NAME, or a list with one array per sample (a folder of .npy, FILE:PATTERN with *)")
       ->expected(1)
       ->take_all();
-  command->add_option("--output", words.output, "output field, named likewise");
+  command->add_option("--output", words.output, "output field, named in the same way");
   command
       ->add_option(
           "--coords", words.coords,
           "coordinates [shape..., dims] or [samples, shape..., dims], or one array per coordinate (repeatable); "
-          "grids may do without")
+          "optional for grids")
       ->expected(1)
       ->take_all();
   command
-      ->add_option("--input-coords", words.input_coords,
-                   "where the input is on other points: theirs, as --coords; 'box' for a grid of another resolution")
+      ->add_option(
+          "--input-coords", words.input_coords,
+          "coordinates of the input if it lies on other points, as --coords; 'box' for a grid of another resolution")
       ->expected(1)
       ->take_all();
   command->add_option("--cells", words.cells,
@@ -158,7 +159,7 @@ void add_import(CLI::App& app) {
                    "(NAME, FILE:NAME); repeatable")
       ->expected(1)
       ->take_all();
-  command->add_option("--initial", o->import.initial, "the first so many frames become input")
+  command->add_option("--initial", o->import.initial, "number of first frames that become input")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--out", o->out, "the dataset file to write")->required();
   command
@@ -175,7 +176,7 @@ void add_import(CLI::App& app) {
   command->add_option("--box", o->import.box, "the domain: lower and upper end of each axis; default the unit box");
   command
       ->add_option("--periodic", o->import.periodic,
-                   "axes of a grid or mesh that end where they begin: their numbers from 0, or names (0,1 or x,y)")
+                   "periodic axes of a grid or mesh: their numbers from 0, or names (0,1 or x,y)")
       ->delimiter(',');
   command->add_option("--samples", o->import.samples, "axis of samples: first or last")
       ->transform(CLI::CheckedTransformer(
@@ -184,11 +185,11 @@ void add_import(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, ChannelAxis>{
           {"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}));
   command->add_option("--shuffle", o->shuffle, "draw the splits at random, with this seed; default 0")->expected(0, 1);
-  command->add_option("--train-count", o->import.train_count, "use the first so many training samples")
+  command->add_option("--train-count", o->import.train_count, "number of training samples to use, the first ones")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--test-count", o->import.test_count,
-                   "so many test samples; without --test the last ones, default a tenth")
+                   "number of test samples; without --test the last ones, default a tenth")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--name", o->import.name, "name of the dataset; default that of the file");
   command->add_flag("--force", o->force, "replace an existing file");

@@ -28,8 +28,7 @@ namespace {
 
 constexpr std::size_t kMostText = 20000;  // of one entry, as a file has it
 
-// Samples as one picture, a row each, or side by side where they have one or two fields. None said: a few of each
-// split.
+// Samples as one picture, a row each, or side by side if they have one or two fields. None given: a few of each split.
 void plot_dataset(const DatasetReader& reader, const std::string& out, std::vector<std::int64_t> ids) {
   const SetDescription& d = reader.description();
   if (ids.empty()) {
@@ -152,7 +151,7 @@ void print_models() {
       "and 'on points' on a cloud of {1} points. * in two dimensions only: two axes, points of the plane.\n"
       "N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k wavelets, w window, K modes "
       "and n points along an axis;\n"
-      "costs of attention are beside the O(N C^2) maps of single points. Train one with 'lano train --set "
+      "costs of attention are in addition to the O(N C^2) pointwise maps. Train one with 'lano train --set "
       "model.name=NAME'.\n",
       kStandardSide, kStandardPoints);
 }
@@ -187,10 +186,10 @@ void add_info(CLI::App& app) {
   };
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
-      app.add_subcommand("info", "tell what a dataset, a model or a file of arrays holds, or what this machine offers");
+      app.add_subcommand("info", "describe a dataset, a model or a file of arrays, or this installation");
   command->add_option("file", options->file,
                       "a dataset (.h5), a model (.safetensors), or any file with arrays (.npy .npz .mat .h5 .pt)");
-  command->add_flag("--plot", options->draw, "draw a few samples of a dataset into a picture beside it");
+  command->add_flag("--plot", options->draw, "draw a picture of a few samples of a dataset");
   command->add_option("--plot-to", options->plot, "the picture to write; default FILE.png");
   command->add_option("--sample", options->samples,
                       "with --plot: these samples (repeatable); default a few of each split");
@@ -203,7 +202,8 @@ void add_info(CLI::App& app) {
     if (options->models) print_models();
     if (options->file.empty()) {
       if (!options->system && !options->models)
-        fail_usage("lano info", "a file or --system or --models", "neither", "see 'lano info --help'");
+        fail_usage_plainly("lano info", "no file is given",
+                           "name a file, or use --system or --models; see 'lano info --help'");
     } else if (options->file.ends_with(".safetensors")) {
       print_model(options->file);
     } else if (has_array_extension(options->file) && !is_dataset_file(options->file)) {

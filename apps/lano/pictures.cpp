@@ -14,8 +14,8 @@ void write_judged_pictures(const ShownSamples& shown, const std::string& picture
   if (animation.empty()) return;
   const std::string bytes = shown.samples.empty() ? "" : animate(shown, shown.samples.size() / 2);
   if (bytes.empty())
-    fail_usage("drawing an animation", "a set with several times", fmt::format("'{}', which has none", shown.set.name),
-               "use --picture");
+    fail_usage_plainly("drawing an animation",
+                       fmt::format("the dataset '{}' does not have several times", shown.set.name), "use --picture");
   write_file_atomically(animation, bytes);
 }
 

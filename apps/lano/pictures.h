@@ -1,4 +1,4 @@
-// Judged samples as picture files: what `--picture` and `--animation` of eval and report write.
+// Evaluated samples as picture files: what `--picture` and `--animation` of eval and report write.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lano::cli {
 
-// An empty name: none of that kind. Fails where an animation is asked for of a set with one time or none.
+// An empty name: none of that kind. Fails if an animation is requested for a dataset with one time or none.
 void write_judged_pictures(const ShownSamples& shown, const std::string& picture, const std::string& animation);
 
 }  // namespace lano::cli

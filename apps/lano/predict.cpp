@@ -15,10 +15,12 @@ namespace {
 void check_sources(const PredictOptions& o) {
   const bool arrays = !o.input.empty() || !o.state.empty() || !o.coords.empty();
   if (o.data.empty() != arrays)
-    fail_usage("predicting", "either --data, or arrays with --input, --state and --coords",
-               arrays ? "both" : "neither");
+    fail_usage_plainly("predicting",
+                       arrays ? "--data does not go with --input, --state or --coords" : "no input is given",
+                       "give either --data, or arrays with --input, --state and --coords");
   if (!o.data.empty() && !o.cells.empty())
-    fail_usage("predicting", "no --cells beside --data: a dataset has its own", o.cells, "see 'lano import --cells'");
+    fail_usage_plainly("predicting", "--cells does not go with --data: a dataset has its own cells",
+                       "see 'lano import --cells'");
 }
 
 void run_predict(const PredictOptions& o, const Program& program) {
@@ -49,7 +51,7 @@ void add_predict(CLI::App& app, const Program& program) {
   command->add_option("--data", o->data, "a dataset file to take inputs, first states and times from");
   command->add_option("--split", o->split, "with --data: train, validation, test or all")->capture_default_str();
   command->add_option("--sample", o->samples, "with --data: these samples only (repeatable)");
-  // One word each, so that the model may stand behind them.
+  // One argument each, so that the model may follow them.
   const auto add_array = [command](const char* name, std::vector<std::string>& to, const char* about) {
     command->add_option(name, to, about)->allow_extra_args(false);
   };

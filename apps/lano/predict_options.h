@@ -1,4 +1,4 @@
-// What a user asks of `lano predict`, as it stands on the command line.
+// The options of `lano predict`, as given on the command line.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Arrays as samples. Each has the axes of the mesh, before them samples where there are several, behind them channels
-// where there are several, or there is one array per channel; what has no axis of samples serves all of them.
+// Arrays as samples. Each has the axes of the mesh, before them samples if there are several, after them channels where
+// there are several, or there is one array per channel; what has no axis of samples serves all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ Field read_state(const Words& words, std::size_t axes, std::int64_t channels, st
   Field field = read_field(words.state, words.state_option, axes + 1, channels);
   if (field.mesh.front() != frames)
     fail(field.doing,
-         fmt::format("the {} frames this model steps from on the first axis, or behind the samples", frames),
+         fmt::format("the {} frames this model steps from on the first axis, or after the axis of samples", frames),
          std::to_string(field.mesh.front()));
   field.mesh.erase(field.mesh.begin());
   return field;
@@ -121,15 +121,16 @@ Words sort_words(const PredictOptions& o, const SetDescription& set, Task task, 
   const std::int64_t fields = set.input_channels();
   if (task != Task::autoregressive) {
     if (fields == 0 && !o.input.empty())
-      fail_usage("predicting", "no --input: this model has no input fields, only coordinates", o.input.front(),
-                 "give --coords alone");
+      fail_usage_plainly("predicting", "this model has no input fields, only coordinates",
+                         "give --coords without --input");
     if (fields > 0 && o.input.empty())
-      fail_usage("predicting", "--input or --data: this model takes input fields", "none");
+      fail_usage_plainly("predicting", "this model takes input fields", "give --input or --data");
     return words;
   }
   if (fields == 0) {
     if (!o.input.empty() && !o.state.empty())
-      fail_usage("predicting", "--state alone: this model has no input fields beside its state", "--input as well");
+      fail_usage_plainly("predicting", "this model has no input fields besides its state",
+                         "give --state without --input");
     if (o.state.empty()) {
       words.state = std::exchange(words.input, {});
       words.state_option = "--input";
@@ -147,7 +148,7 @@ Words sort_words(const PredictOptions& o, const SetDescription& set, Task task, 
                fields == 0 ? fmt::format("the first state ({}) with --state or --input", channels)
                            : fmt::format("the first state ({}) with --state, and the {} input field{} with --input",
                                          channels, fields, fields == 1 ? "" : "s"),
-               words.input.empty() ? (words.state.empty() ? "neither" : "--state alone") : "--input alone",
+               words.input.empty() ? (words.state.empty() ? "no array" : "--state alone") : "--input alone",
                fields == 0 ? "this model steps in time"
                            : "this model steps in time; where its input is the first state, give it for both");
   }
@@ -173,7 +174,7 @@ void agree(std::vector<Field*> fields, Query& query) {
 void read_given_cells(const PredictOptions& o, Query& query) {
   if (query.set.geometry != Geometry::points)
     fail_usage("predicting", "--cells for a cloud of points, whose corners they name",
-               std::string(geometry_name(query.set.geometry)), "a grid or a structured mesh has its cells by itself");
+               std::string(geometry_name(query.set.geometry)), "a grid or a structured mesh needs no --cells");
   if (!names_its_file(o.cells))
     fail_usage("predicting", "--cells with a .npy file or FILE:NAME", fmt::format("'{}'", o.cells));
   const ImportCells cells(open_named({}, o.cells), SampleAxis::first, "",

@@ -25,11 +25,12 @@ void read_set_cells(const DatasetReader& reader, Query& query) {
 Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task) {
   const DatasetReader reader = open_dataset(o.data, task);
   SetDescription given = reader.description();
-  // A set of inputs alone needs no times where they are asked for.
+  // A dataset of inputs alone needs no times if they are given.
   if (!o.times.empty() && !reader.has_output() && given.time.empty()) given.time = model.set.time;
   check_fits(model.set, given, fmt::format("predicting from '{}'", o.data));
   const auto ids = o.samples.empty() ? reader.indices(std::string_view(o.split)) : o.samples;
-  if (ids.empty()) fail_usage("predicting", "at least one sample", fmt::format("none in split '{}'", o.split));
+  if (ids.empty())
+    fail_usage_plainly("predicting", fmt::format("split '{}' has no samples", o.split), "choose another --split");
   Query query;
   query.set = std::move(given);
   query.samples = reader.read(ids);
@@ -40,17 +41,19 @@ Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task) {
 
 void check_words_fit(const PredictOptions& o, Task task) {
   if (o.steps && task != Task::autoregressive)
-    fail_usage("predicting", "no --steps: this model does not step in time", fmt::format("--steps {}", *o.steps),
-               task == Task::time_conditional ? "ask for times with --times" : "a steady model has one answer");
+    fail_usage_plainly("predicting", "this model does not step in time",
+                       task == Task::time_conditional ? "give --times instead of --steps"
+                                                      : "a steady model has one prediction: leave out --steps");
   if (!o.times.empty() && task != Task::time_conditional)
-    fail_usage("predicting", "no --times: this model is not conditioned on time", fmt::format("--times {}", o.times),
-               task == Task::autoregressive ? "ask for steps with --steps" : "a steady model has one answer");
+    fail_usage_plainly("predicting", "this model is not conditioned on time",
+                       task == Task::autoregressive ? "give --steps instead of --times"
+                                                    : "a steady model has one prediction: leave out --times");
   if (!o.state.empty() && task != Task::autoregressive)
-    fail_usage("predicting", "no --state: this model does not step in time", fmt::format("--state {}", o.state.front()),
-               "give its input fields with --input");
+    fail_usage_plainly("predicting", "this model does not step in time",
+                       "give its input fields with --input instead of --state");
 }
 
-// Steps from the first state: as many as asked for, else as the dataset has, or as training had.
+// Steps from the first state: as many as requested, otherwise as in the dataset, or as in training.
 void set_steps(const PredictOptions& o, const ModelFile& model, Query& query) {
   const bool arrays = o.data.empty();
   if (arrays && o.steps && *o.steps < 1)
@@ -60,11 +63,12 @@ void set_steps(const PredictOptions& o, const ModelFile& model, Query& query) {
                      trained = std::ssize(model.set.time) - given_frames(Task::autoregressive, window, model.set);
   query.set.given_frames = given;
   query.steps = o.steps.value_or(0) > 0 ? *o.steps : arrays ? trained : query.samples.frames - given;
-  if (query.steps < 1) fail_usage("predicting", "--steps N with the steps from the first state", "none");
+  if (query.steps < 1)
+    fail_usage_plainly("predicting", "the number of steps from the first state is missing", "give it with --steps");
   if (query.steps >= kMostFrames)
     fail_usage("predicting", fmt::format("fewer than {} steps", kMostFrames), std::to_string(query.steps));
   if (arrays && !o.steps)
-    console().say(fmt::format("note: {} steps, as in training; --steps N asks for another number", trained));
+    console().say(fmt::format("note: {} steps, as in training; use --steps N for another number", trained));
   query.set.time = roll_out_times(query.set.time, given + query.steps);
   for (std::int64_t frame = 0; frame < given + query.steps; ++frame)
     query.true_frame.push_back(frame < query.known_frames ? frame : -1);
@@ -74,7 +78,7 @@ void set_times(const PredictOptions& o, const ModelFile& model, Query& query) {
   if (o.times.empty()) {
     if (o.data.empty()) {
       query.set.time = model.set.time;
-      console().say(fmt::format("note: the {} times of training, {:g} to {:g}; --times asks for others",
+      console().say(fmt::format("note: the {} times of training, {:g} to {:g}; use --times for others",
                                 model.set.time.size(), model.set.time.front(), model.set.time.back()));
     }
     for (std::int64_t frame = 0; frame < query.frames(); ++frame)
@@ -92,8 +96,9 @@ void set_times(const PredictOptions& o, const ModelFile& model, Query& query) {
     const bool before = times.front() < *low && !frame_at({*low}, times.front()),
                behind = times.back() > *high && !frame_at({*high}, times.back());
     if (before || behind)
-      console().warn(fmt::format("times {:g} to {:g} leave those of training, {:g} to {:g}: there the model guesses",
-                                 times.front(), times.back(), *low, *high));
+      console().warn(
+          fmt::format("times {:g} to {:g} go beyond those of training, {:g} to {:g}: there the model extrapolates",
+                      times.front(), times.back(), *low, *high));
   }
   query.samples.frames = query.frames();
 }
@@ -105,7 +110,7 @@ void check_memory(const Query& query) {
   if (bytes > memory) {
     fail("predicting", fmt::format("output that fits in {:.1f} GB of memory", memory / 1e9),
          fmt::format("{:.1f} GB: {} samples, {} frames", bytes / 1e9, query.samples.count, query.frames()),
-         "ask for fewer samples, steps or times at once");
+         "predict fewer samples, steps or times at once");
   }
 }
 

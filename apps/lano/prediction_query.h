@@ -1,6 +1,6 @@
-// What `lano predict` is asked: the samples of a dataset or of arrays, with the times of the frames, the cells of their
-// mesh and the true output where they are known. Everything a user may have got wrong is found here, before a model
-// computes and before a file is written.
+// What `lano predict` computes: the samples of a dataset or of arrays, with the times of the frames, the cells of their
+// mesh and the true output where they are known. Every mistake of a user is found here, before a model computes and
+// before a file is written.
 #pragma once
 
 #include <optional>

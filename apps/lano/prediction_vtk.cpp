@@ -42,7 +42,7 @@ std::string series_name(const fs::path& out, const Query& q, std::int64_t sample
   return sample_name(out, q, sample) + ".pvd";
 }
 
-// The arrays of one file. Names are kept apart: an input called as an output gets "_input" behind it.
+// The arrays of one file. Names are kept apart: an input with the name of an output gets "_input" appended.
 class Columns {
  public:
   void add(std::span<const float> values, const std::vector<FieldInfo>& fields, const std::string& suffix) {
@@ -83,7 +83,7 @@ void check_vtk_output(const fs::path& out, const Query& q, bool force) {
     fail_usage(fmt::format("writing '{}'", out.string()), "a grid or mesh for .vts", "a point cloud", "write .vtu");
   if (q.samples.count * q.frames() > kMostFiles)
     fail_usage("predicting", fmt::format("at most {} files, one per sample and frame", kMostFiles),
-               std::to_string(q.samples.count * q.frames()), "write .h5, or ask for fewer");
+               std::to_string(q.samples.count * q.frames()), "write .h5, or predict fewer");
   for (std::int64_t i = 0; i < q.samples.count; ++i) {
     fs::path to = out;
     for (std::int64_t frame = 0; frame < q.frames(); ++frame)

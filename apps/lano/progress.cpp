@@ -79,7 +79,7 @@ void Progress::draw(bool last) {
   } else {
     line = fmt::format("{} {:3.0f}% {}\n", label_, 100 * share, tail);
   }
-  std::fputs(line.c_str(), stderr);  // where it cannot be written, nobody looks
+  std::fputs(line.c_str(), stderr);  // if it cannot be written, nothing is lost
   std::fflush(stderr);
 }
 

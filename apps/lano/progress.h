@@ -1,5 +1,5 @@
-// Progress on stderr: a bar with rate and time left on a terminal, plain lines now and then anywhere else (a log file,
-// CI). Calls are cheap enough for every sample; `advance` may be called from several threads.
+// Progress on stderr: a bar with rate and time left on a terminal, a plain line from time to time anywhere else (a log
+// file, CI). Calls are cheap enough for every sample; `advance` may be called from several threads.
 #pragma once
 
 #include <chrono>

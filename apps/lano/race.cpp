@@ -1,4 +1,4 @@
-// `lano experiment race`: reads the recipes, trains and judges them (experiment/race.h), prints the table.
+// `lano experiment race`: reads the recipes, trains and compares them (experiment/race.h), prints the table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct RaceOptions {
 void run_race(RaceOptions& o, const Program& program) {
   RacePlan& plan = o.plan;
   const TrainConfig base = read_recipe(o.config, o.data, o.overrides);
-  if (base.data.empty()) fail_usage("racing recipes", "a dataset", "none", "give it with --data");
+  if (base.data.empty()) fail_usage_plainly("racing recipes", "no dataset is given", "give it with --data");
   for (const std::string& text : o.recipes) plan.recipes.push_back(parse_race_recipe(text, base));
   program.need_torch(std::any_of(plan.recipes.begin(), plan.recipes.end(),
                                  [](const RaceRecipe& recipe) { return needs_torch(recipe.config); }));
@@ -35,11 +35,11 @@ void run_race(RaceOptions& o, const Program& program) {
   run_race(
       plan, o.out, [&] { write_race(plan, o.out); }, console());
   fmt::print("\n{}\ntable: {}\n", write_race(plan, o.out), (std::filesystem::path(o.out) / "race.md").string());
-  if (interrupted()) fmt::print("stopped; the same command goes on\n");
+  if (interrupted()) fmt::print("stopped; the same command resumes\n");
   leave_if_interrupted();
   const std::vector<RaceRow> rows = read_race(plan, o.out);
   if (std::none_of(rows.begin(), rows.end(), [](const RaceRow& row) { return row.over_seeds.count > 0; }))
-    fail("racing recipes", "the reference and another recipe to end", "fewer", "the sentences above say why");
+    fail_plainly("racing recipes", "the reference or all other recipes failed", "see the messages above");
 }
 
 }  // namespace
@@ -50,7 +50,8 @@ void add_race(CLI::App& experiment, const Program& program) {
       experiment.add_subcommand("race", "which recipe is better on this dataset, and is the difference luck?");
   command->add_option("--data", o->data, "the dataset file (or data.file in the config); needs a validation split");
   command
-      ->add_option("--config", o->config, "the TOML recipe all of them start from; several are laid one over the other")
+      ->add_option("--config", o->config,
+                   "the TOML recipe all of them start from; repeatable, later files override earlier ones")
       ->take_all();
   command->add_option("--set", o->overrides, "change one key of all of them (repeatable)")->take_all();
   command
@@ -61,14 +62,13 @@ void add_race(CLI::App& experiment, const Program& program) {
   command->add_option("--seeds", o->plan.seeds, "trainings of each; a verdict needs 3")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--minutes", o->plan.minutes, "of training each run, by its measured pace; 0: the recipes' epochs")
+  command->add_option("--minutes", o->plan.minutes, "of training per run, by its measured pace; 0: the recipes' epochs")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--out", o->out, "the folder of the runs and the table")->required();
   command->add_option("--threads", o->plan.threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
-      "The same command goes on where it was stopped; finished runs are kept, also beside new recipes and more seeds.\n"
+      "The same command resumes where it was stopped; finished runs are kept; recipes and seeds can be added.\n"
       "Example: lano experiment race --data darcy.h5 --config configs/darcy/laptop.toml --minutes 1 --out runs/race "
       "\\\n"
       "           --recipe base --recipe \"wide: model.width=64 model.heads=8\"");

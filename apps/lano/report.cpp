@@ -28,7 +28,7 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
       const bool file = fs::exists(folder) && !fs::is_directory(folder);
       fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run",
            file                 ? "a file"
-           : fs::exists(folder) ? "a folder that is none"
+           : fs::exists(folder) ? "another folder"
                                 : "nothing at that path",
            file && is_run_folder(folder.parent_path())
                ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
@@ -52,7 +52,7 @@ void write_pictures(const std::vector<std::string>& names, const std::string& pi
   if (is_seed_group(names[0])) fail_usage(doing, "one run", "a group of seeds", "name one of its seeds");
   if (!is_finished(names[0]) || !fs::exists(shown_samples_file(names[0])))
     fail(doing, "the test samples of a finished run",
-         is_finished(names[0]) ? "a set without a test split" : "a run that is not finished",
+         is_finished(names[0]) ? "a dataset without a test split" : "a run that is not finished",
          fmt::format("draw other samples with 'lano eval {} --data SET --split validation --picture FILE'",
                      model_file(names[0]).string()));
   write_judged_pictures(read_shown_of_run(names[0]), picture, animation);
@@ -81,7 +81,7 @@ void add_report(CLI::App& app) {
       "--picture", options->picture,
       "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
   command->add_option("--animation", options->animation,
-                      "of one run on a set with time: also this animated PNG, the median test sample as truth | "
+                      "of one run on a dataset with time: also this animated PNG, the median test sample as truth | "
                       "prediction | error");
   command->callback([options] {
     run_report(options->folders, options->out);

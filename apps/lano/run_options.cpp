@@ -17,7 +17,7 @@ std::vector<std::string> unread_keys(const TrainConfig& config, const std::vecto
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
     if (!reads_key(*model, key))
-      sentences.push_back(fmt::format("{} does not read {}: it changes nothing", config.model, key));
+      sentences.push_back(fmt::format("{} does not read {}: it has no effect", config.model, key));
   }
   return sentences;
 }

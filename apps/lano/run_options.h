@@ -10,12 +10,12 @@
 
 namespace lano::cli {
 
-// TOML files one over the other, --data over them, each --set over all.
+// TOML files, later ones overriding earlier ones, --data over them, each --set over all.
 TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
                         const std::vector<std::string>& overrides);
 
-// A sentence for each --set that is none of the model's keys: no mistake, since one list of changes may serve many
-// models, but to be known. To be asked of the program that does the work.
+// A note for each --set that is not a key of the model: no mistake, since one list of changes may serve many models,
+// but to be known. To be asked of the program that does the work.
 std::vector<std::string> unread_keys(const TrainConfig& config, const std::vector<std::string>& overrides);
 
 // Says those sentences on stdout: stderr is for what went wrong.

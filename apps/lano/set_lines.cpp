@@ -84,7 +84,7 @@ void print_set_lines(const SetDescription& d) {
   if (!d.periodic.empty()) fmt::print("  periodic     {}\n", periodic_axes(d));
   fmt::print("  coordinates  {}\n  input        {}\n  output       {}\n", field_names(d.coordinates),
              field_names(d.input), field_names(d.output));
-  if (!d.kept.empty()) fmt::print("  kept beside  {}\n", field_names(d.kept));
+  if (!d.kept.empty()) fmt::print("  also kept    {}\n", field_names(d.kept));
   if (!d.time.empty()) fmt::print("  time         {}\n", times_text(d.time));
   if (!d.initial_time.empty())
     fmt::print("  initial      {}: the last {} of the input fields\n", times_text(d.initial_time),
@@ -99,7 +99,7 @@ void print_set_lines(const DatasetReader& reader) {
     fmt::print("  sizes        {} to {} points per sample; below, the median\n", *least, *most);
   } else {
     fmt::print("  points       {}\n", reader.shared_coordinates() || reader.size() == 1 ? "the same for all samples"
-                                                                                        : "of each sample its own");
+                                                                                        : "different for each sample");
   }
   print_set_lines(d);
   if (reader.cell_kind())
@@ -107,7 +107,7 @@ void print_set_lines(const DatasetReader& reader) {
                reader.shared_cells()
                    ? fmt::format("{} for all samples", reader.read_cells(0).size() /
                                                            static_cast<std::size_t>(cell_corners(*reader.cell_kind())))
-                   : "of each sample its own");
+                   : "different for each sample");
 }
 
 void print_json_lines(const std::string& label, const std::string& json_text) {
@@ -130,7 +130,7 @@ void print_json_lines(const std::string& label, const std::string& json_text) {
       items.push_back(plain_text(key, 200) + " " + value_text(value));
     }
   }
-  if (items.empty() && nested.empty()) items = {"not said"};
+  if (items.empty() && nested.empty()) items = {"unknown"};
   if (!items.empty()) print_wrapped(label, items);
   for (const auto& [key, value] : nested) {
     std::vector<std::string> inside;

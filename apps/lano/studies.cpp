@@ -1,5 +1,5 @@
-// `lano experiment agents|size|resolution|zero-shot|horizon|ablation`: the paper's experiments beside its table, all by
-// one frame (experiment/study.h).
+// `lano experiment agents|size|resolution|zero-shot|horizon|ablation`: the paper's experiments in addition to its
+// table, all by one frame (experiment/study.h).
 #include <fmt/format.h>
 
 #include <functional>
@@ -31,7 +31,7 @@ struct StudyOptions {
   double minutes = -1;
 };
 
-// What one of the commands has of its own.
+// What is particular to one of the commands.
 struct StudyKind {
   const char *name, *help, *title;
   std::vector<std::string> benchmarks;  // by default
@@ -44,7 +44,7 @@ struct StudyKind {
 
 bool on_own_data(const StudyOptions& o) { return fs::is_regular_file(o.data); }
 
-// The recipe of a model on a benchmark, or the files of --config on data of one's own.
+// The recipe of a model on a benchmark, or the files of --config on your own data.
 StudyBase base_of(const StudyOptions& o, const std::string& benchmark, const std::string& model, const fs::path& data) {
   if (on_own_data(o)) return {benchmark, read_recipe(o.config, o.data, o.overrides)};
   StudyBase base{benchmark,
@@ -112,7 +112,7 @@ std::vector<StudyKind> study_kinds() {
        true,
        {"Every variant has the same epochs: those of the recipe's own number of agents, or the nearest in the "
         "list. One "
-        "model is trained with a number of agents drawn anew each step and asked at each number."},
+        "model is trained with a number of agents drawn at random each step and evaluated at each number."},
        [](StudyOptions& o, const std::string& b) { return agents_study(lano_base(o, b), o.agents); }},
       {"size",
        "error against depth and width",
@@ -137,8 +137,8 @@ std::vector<StudyKind> study_kinds() {
         "epochs that the finest mesh has time for."},
        resolution},
       {"zero-shot",
-       "trained at one resolution, asked at finer and coarser ones",
-       "Zero-shot: trained on one mesh, asked on others",
+       "trained at one resolution, evaluated at finer and coarser ones",
+       "Zero-shot: trained on one mesh, evaluated on others",
        {"airfoil", "darcy"},
        mesh_benchmarks(),
        {"lano", "transolver", "fno"},
@@ -176,7 +176,7 @@ void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& pr
   if (own && !kind.own_data)
     fail_usage(doing, "the folder of the benchmarks with --data", fmt::format("the file '{}'", o.data));
   if (own && !o.benchmarks.empty())
-    fail_usage(doing, "either --benchmarks or a dataset of your own with --data", "both", "leave one of them away");
+    fail_usage_plainly(doing, "--benchmarks does not go with a dataset of your own in --data", "leave one of them out");
   if (!own && !o.config.empty())
     fail_usage(doing, "--config with a dataset of your own, --data FILE", fmt::format("the folder '{}'", o.data),
                "benchmarks have their recipes by --preset");
@@ -200,11 +200,11 @@ void run_study_command(StudyOptions& o, const StudyKind& kind, const Program& pr
   const fs::path folder = o.out;
   fmt::print("\n{}\ntable: {}\npage:  {}\n", write_study(plan, words, folder), (folder / (plan.name + ".md")).string(),
              (folder / "index.html").string());
-  if (interrupted()) fmt::print("stopped; the same command goes on\n");
+  if (interrupted()) fmt::print("stopped; the same command resumes\n");
   leave_if_interrupted();
   const std::vector<StudyRow> rows = read_study(plan, folder);
   if (std::all_of(rows.begin(), rows.end(), [](const StudyRow& row) { return row.errors.empty(); }))
-    fail(doing, "a variant that ends", "none", "the sentences above say why");
+    fail_plainly(doing, "no variant finished", "see the messages above");
 }
 
 void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, const StudyKind& kind) {
@@ -227,8 +227,8 @@ void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, cons
   if (name == "agents")
     command->add_option("--agents", o->agents, "numbers of agents")->delimiter(',')->capture_default_str();
   if (name == "size") {
-    command->add_option("--depths", o->depths, "numbers of blocks beside the recipe's")->delimiter(',');
-    command->add_option("--widths", o->widths, "widths beside the recipe's")->delimiter(',');
+    command->add_option("--depths", o->depths, "numbers of blocks, in addition to the recipe's")->delimiter(',');
+    command->add_option("--widths", o->widths, "widths, in addition to the recipe's")->delimiter(',');
   }
   command->add_option("--seeds", o->plan.seeds, "trainings of each variant")
       ->capture_default_str()
@@ -254,7 +254,7 @@ void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, cons
   command->add_option("--out", o->out, "the folder of the runs, the table, the plots and their page")->required();
   command->add_option("--threads", o->plan.threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
-      fmt::format("The same command goes on where it was stopped: finished runs are kept, a stopped one is resumed.\n"
+      fmt::format("The same command resumes where it was stopped: finished runs are kept, a stopped one is resumed.\n"
                   "Example: lano experiment {0} --benchmarks {1} --minutes 3 --out runs/{0}",
                   kind.name, fmt::join(kind.benchmarks, ",")));
 }

@@ -1,4 +1,5 @@
-// `lano experiment table`: makes missing sets, trains the pairs (experiment/table.h), writes the table and its page.
+// `lano experiment table`: makes missing datasets, trains the pairs (experiment/table.h), writes the table and its
+// page.
 #include <fmt/format.h>
 
 #include "benchmark_sets.h"
@@ -47,7 +48,7 @@ void run_table(TableOptions& o, const Program& program) {
   const std::string table = write_table_page(plan, o.out);
   const fs::path folder = o.out;
   fmt::print("\n{}\ntable: {}\npage:  {}\n", table, (folder / "table.md").string(), (folder / "index.html").string());
-  if (interrupted()) fmt::print("stopped; the same command goes on\n");
+  if (interrupted()) fmt::print("stopped; the same command resumes\n");
   leave_if_interrupted();
 }
 
@@ -60,9 +61,10 @@ void add_table(CLI::App& experiment, const Program& program) {
   CLI::App* command =
       experiment.add_subcommand("table", "every operator on every benchmark under one budget: the paper's Table 2");
   command
-      ->add_option("--preset", o->plan.preset,
-                   "recipes and sizes of the sets: laptop, paper, paper-ours (the paper's sizes with our readings), or "
-                   "smoke, which proves the workflow only")
+      ->add_option(
+          "--preset", o->plan.preset,
+          "recipes and sizes of the datasets: laptop, paper, paper-ours (the paper's sizes with our readings), or "
+          "smoke, which proves the workflow only")
       ->check(CLI::IsMember({"laptop", kPaperReading, kOurReading, "smoke"}))
       ->capture_default_str();
   command->add_option("--models", o->plan.models, "a,b,...; default all ('lano info --models')")->delimiter(',');
@@ -73,9 +75,9 @@ void add_table(CLI::App& experiment, const Program& program) {
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--minutes", o->minutes,
-                   "of training a pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")
+                   "of training per pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--data", o->data, "the folder of the sets <benchmark>.h5; those missing are generated into it")
+  command->add_option("--data", o->data, "the folder of the datasets <benchmark>.h5; missing ones are generated there")
       ->capture_default_str();
   command->add_option("--configs", o->configs,
                       "the folder of the recipes; default ./configs or that of the installation");
@@ -83,7 +85,7 @@ void add_table(CLI::App& experiment, const Program& program) {
   command->add_option("--out", o->out, "the folder of the runs, the table and its page")->required();
   command->add_option("--threads", o->plan.threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
-      "The same command goes on where it was stopped: finished pairs are kept, a stopped one is resumed.\n"
+      "The same command resumes where it was stopped: finished pairs are kept, a stopped one is resumed.\n"
       "Example: lano experiment table --preset laptop --benchmarks darcy,elasticity --data data --out runs/table");
   command->callback([o, program] { run_table(*o, program); });
 }
@@ -97,7 +99,7 @@ void add_pair(CLI::App& app, const Program& program) {
     int threads = 0;
   };
   auto o = std::make_shared<Words>();
-  CLI::App* command = app.add_subcommand("pair", "one training of a table or a race, in a process of its own");
+  CLI::App* command = app.add_subcommand("pair", "one training of a table or a race, in its own process");
   command->group("");
   command->add_option("--config", o->config)->required();
   command->add_option("--run", o->run)->required();

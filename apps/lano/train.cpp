@@ -51,14 +51,15 @@ void draw_report(const std::string& folder) {
 
 std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() ? o.out : o.run; }
 
-// The command that goes on.
+// The command that resumes.
 std::string hint(const TrainArguments& o) {
-  return fmt::format("go on with: lano train --resume {}{}", folder_of(o).string(),
+  return fmt::format("resume with: lano train --resume {}{}", folder_of(o).string(),
                      o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
 }
 
 void train_seeds(const TrainArguments& o, const TrainConfig& config) {
-  if (o.stop_after > 0) fail_usage("training several seeds", "no --stop-after", std::to_string(o.stop_after));
+  if (o.stop_after > 0)
+    fail_usage_plainly("training several seeds", "--stop-after does not go with --seeds", "leave one of them out");
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
   const SeedResults group = run_seeds(config, count, folder_of(o), o.resume, console());
   fmt::print("\n{}", seeds_text(group));
@@ -67,7 +68,7 @@ void train_seeds(const TrainArguments& o, const TrainConfig& config) {
   leave_if_interrupted();
 }
 
-// Where the minutes are counted: beside the run, gone before it begins.
+// Folder for timing steps: next to the run, removed before it begins.
 std::filesystem::path timing_folder(const TrainArguments& o) {
   std::filesystem::path folder = folder_of(o).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -78,13 +79,16 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
   RecipeWish wish{o.config, o.overrides, o.data, {}, o.from, o.minutes};
   if (!o.resume) return wish;
   if (!o.from.empty())
-    fail_usage("resuming a run", "no --from: it goes on with its own weights", fmt::format("'{}'", o.from));
-  if (o.minutes > 0) fail_usage("resuming a run", "no --minutes: its epochs are fixed", fmt::format("{}", o.minutes));
+    fail_usage_plainly("resuming a run", "--from does not go with --resume: a run continues with its own weights",
+                       "leave out --from");
+  if (o.minutes > 0)
+    fail_usage_plainly("resuming a run", "--minutes does not go with --resume: the epochs of a run are fixed",
+                       "leave out --minutes");
   if (o.config.empty()) wish.files = {own_recipe.string()};
   return wish;
 }
 
-// On several ranks the first one chooses for all. It looks at the pace by itself, of steps that all will share.
+// On several ranks the first one chooses for all. It measures the pace alone, on steps that all will share.
 OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::filesystem::path& scratch) {
   const int size = ranks().size();
   if (size == 1) return chosen_recipe(wish, said, scratch);
@@ -95,7 +99,7 @@ OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::
     OwnRecipe chosen = chosen_recipe(wish, said, scratch);
     if (wish.files.empty() && chosen.config.batch < size) {
       chosen.config.batch = size;
-      chosen.because.push_back(fmt::format("batch   {}, a sample for each rank", size));
+      chosen.because.push_back(fmt::format("batch   {}, one sample per rank", size));
     }
     text = nlohmann::json{{"recipe", to_toml(chosen.config)}, {"because", chosen.because}}.dump();
   }
@@ -110,15 +114,16 @@ OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::
 void run_train(const TrainArguments& o, const Program& program) {
   if (o.keys) return print_keys();
   const std::filesystem::path folder = folder_of(o);
-  if (folder.empty()) fail_usage("training", "the folder of the run with --out", "an empty name");
+  if (folder.empty()) fail_usage_plainly("training", "the name of --out is empty", "name the folder of the run");
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     const bool file = std::filesystem::is_regular_file(folder);
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun", file ? "a file" : "none",
+    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun",
+         file ? "a file" : "no run there",
          file && std::filesystem::exists(config_file(folder.parent_path()))
              ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
-             : "name the --out of 'lano train', or give the command that began it again");
+             : "name the --out of 'lano train', or repeat the command that began it");
   }
   const RecipeWish wish = wish_of(o, own_recipe);
   TrainConfig config = said_recipe(wish);
@@ -135,7 +140,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   if (!group && (holds_group || (!o.resume && std::filesystem::exists(config_file(folder))))) {
     fail(fmt::format("training into '{}'", folder.string()), "a new folder",
          fmt::format("a {} that is already there", holds_group ? "group of seeds" : "run"),
-         "choose another --out, or go on with it by --resume");
+         "choose another --out, or resume it with --resume");
   }
   TrainOptions options;
   options.preface = unread_keys(config, o.overrides);
@@ -145,7 +150,7 @@ void run_train(const TrainArguments& o, const Program& program) {
     options.preface.insert(options.preface.end(), chosen.because.begin(), chosen.because.end());
   }
   if (group && !ranks().alone())
-    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed by itself");
+    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed separately");
   if (group) {
     for (const std::string& line : options.preface) console().say(line);
     return train_seeds(o, config);
@@ -179,7 +184,7 @@ void add_train(CLI::App& app, const Program& program) {
   CLI::App* command = app.add_subcommand("train", "train an operator on a dataset");
   command
       ->add_option("--config", o->config,
-                   "a TOML recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")
+                   "a TOML recipe, e.g. configs/darcy/laptop.toml; repeatable, later files override earlier ones")
       ->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command
@@ -193,11 +198,11 @@ void add_train(CLI::App& app, const Program& program) {
   command->add_option("--out", o->out, "the folder of the run")->capture_default_str();
   command->add_option("--set", o->overrides, "change one key: --set train.epochs=50 (repeatable)")->take_all();
   CLI::Option* resume =
-      command->add_option("--resume", o->run, "go on with this run (or that of --out) from its newest checkpoint")
+      command->add_option("--resume", o->run, "resume this run (or that of --out) from its newest checkpoint")
           ->expected(0, 1);
-  command->add_option("--stop-after", o->stop_after, "stop after so many epochs in all, to be resumed")
+  command->add_option("--stop-after", o->stop_after, "number of epochs in all after which to stop, to be resumed later")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seeds", o->seeds, "train so many seeds into OUT/seed-<seed>, and give mean and deviation")
+  command->add_option("--seeds", o->seeds, "number of seeds to train into OUT/seed-<seed>, with mean and deviation")
       ->check(CLI::PositiveNumber);
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

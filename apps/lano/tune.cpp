@@ -21,10 +21,10 @@ void add_tune(CLI::App& app, const Program& program) {
     int threads = 0;
   };
   auto o = std::make_shared<TuneOptions>();
-  CLI::App* command = app.add_subcommand("tune", "search for good values of some keys, judged by validation");
+  CLI::App* command = app.add_subcommand("tune", "search for good values of some keys, compared on validation");
   command
       ->add_option("--config", o->config,
-                   "the base recipe, e.g. configs/darcy/laptop.toml; several are laid one over the other")
+                   "the base recipe, e.g. configs/darcy/laptop.toml; repeatable, later files override earlier ones")
       ->take_all();
   command->add_option("--data", o->data, "the dataset file (or data.file in the config)");
   command->add_option("--out", o->out, "the folder of the trials and the table")->required();
@@ -39,7 +39,7 @@ void add_tune(CLI::App& app, const Program& program) {
       ->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
-      "The same command goes on with a search that was stopped. The test split is not read.\n"
+      "The same command resumes a search that was stopped. The test split is not read.\n"
       "Example: lano tune --config configs/darcy/smoke.toml --data darcy.h5 --out runs/tune --vary "
       "schedule.learning_rate=1e-4..1e-2:log --vary model.width=16,32");
   command->callback([o, program] {
@@ -62,11 +62,11 @@ void add_tune(CLI::App& app, const Program& program) {
     fmt::print("\n{}\ntable: {}/tune.md\n", tune_markdown(o->plan, result.trials), o->out);
     if (result.finished) {
       fmt::print(
-          "best: {0}/best.toml; the best of many is flattered by validation: judge it anew with\n"
+          "best: {0}/best.toml; the error of the best of many is biased low on validation: evaluate it with new seeds\n"
           "  lano train --config {0}/best.toml --seeds 3 --out {0}-best\n",
           o->out);
     } else {
-      fmt::print("stopped; the same command goes on\n");
+      fmt::print("stopped; the same command resumes\n");
       leave_if_interrupted();
     }
   });

@@ -2,7 +2,7 @@
 # # Your own point cloud
 # Measurements and unstructured meshes are clouds of points, a different number in every sample. Here: the speed
 # of a flow around a cylinder whose size and place change from sample to sample, known at scattered points outside
-# it. The geometry alone decides, so the cloud is the input.
+# it. The flow depends on the geometry alone, so the cloud is the input.
 # %%
 import numpy as np
 import lano
@@ -33,22 +33,22 @@ xy[0].shape, xy[1].shape, speed[0].shape
 # %%
 op = lano.fit(None, speed[:200], coordinates=xy[:200], minutes=2)
 # %% [markdown]
-# ## The errors on clouds it has never seen
+# ## Errors on clouds it has never seen
 # %%
 op.evaluate(None, speed[200:], xy[200:])
 # %%
 op.plot(None, speed[200:], xy[200:]);
 # %% [markdown]
-# ## Predict where you like
-# A list of clouds gives a list of answers; one cloud gives one. The order of the points does not matter.
+# ## Predict anywhere
+# A list of clouds gives a list of predictions; one cloud gives one. The order of the points does not matter.
 # %%
 answers = op.predict(coordinates=xy[200:203])
 mixed = rng.permutation(len(xy[200]))
 print([answer.shape for answer in answers], np.array_equal(op.predict(coordinates=xy[200][mixed]), answers[0][mixed]))
 # %% [markdown]
 # ## From your files
-# `lano.Dataset.from_files` reads `.npy`, `.npz`, `.mat`, `.h5` and `.pt` by the importer of `lano import`; arrays
-# you have in Python make a dataset directly, which can be kept in a file that every LANO program reads.
+# `lano.Dataset.from_files` reads `.npy`, `.npz`, `.mat`, `.h5` and `.pt` with the importer of `lano import`; arrays
+# you have in Python become a dataset directly, which can be saved in a file that every LANO program reads.
 # %%
 import os
 import tempfile

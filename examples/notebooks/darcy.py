@@ -10,7 +10,7 @@ import lano
 lano.__version__
 # %% [markdown]
 # ## Data
-# The benchmark's own solver makes them, on every core. Your own arrays would do as well: one sample per row,
+# The benchmark's own solver makes them, using all cores. Your own arrays would do as well: one sample per row,
 # `[samples, n1, n2]`.
 # %%
 data = lano.generate("darcy", train=300, test=30, resolution=96, stride=2)
@@ -20,8 +20,8 @@ a, u = a[:-30], u[:-30]
 a.shape, u.shape
 # %% [markdown]
 # ## Training
-# One line. It says what it understood, chooses a size for the time it is given, keeps a tenth of the samples
-# apart for validation, and says what simple baselines reach on the same samples. Ctrl-C (or the stop button) ends
+# One line. It prints what it understood, chooses a size for the given time, keeps a tenth of the samples
+# apart for validation, and shows the errors of simple baselines on the same samples. Ctrl-C (or the stop button) ends
 # it early and keeps the best so far.
 # %%
 op = lano.fit(a, u, coordinates=data.coordinates, minutes=2)

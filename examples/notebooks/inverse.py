@@ -2,7 +2,7 @@
 # # An inverse problem with vjp
 # Given the pressure of a flow in the ground, what is the ground like? We train an operator from coefficient to
 # pressure and then go the other way: gradient descent on the coefficient, with derivatives through the operator
-# (`op.vjp`). The verified solver has the last word.
+# (`op.vjp`). The verified solver checks the result.
 # %%
 import numpy as np
 import lano
@@ -16,8 +16,8 @@ data
 op = lano.fit(data, minutes=2)
 # %% [markdown]
 # ## Its derivative
-# `op.vjp(a, g)` gives the slopes of `sum(g * u)` with respect to the input and the coordinates, through the fused
-# backward pass of training. Against a difference of two predictions:
+# `op.vjp(a, g)` gives the gradient of `sum(g * u)` with respect to the input and the coordinates, through the fused
+# backward pass of training. Compared with a difference of two predictions:
 # %%
 a = data.test.input[0, ..., 0]
 g, direction = np.random.default_rng(0).normal(size=(2, *a.shape))
@@ -26,8 +26,8 @@ difference = ((op.predict(a + step * direction) - op.predict(a - step * directio
 print(f"{(op.vjp(a, g).input * direction).sum():.5f} by vjp, {difference:.5f} by differences")
 # %% [markdown]
 # ## The inverse problem
-# A pressure that was measured with an error of one percent, from a coefficient nobody knows. We look for `log a`
-# as a sum of a few waves, by Adam: `du/da` comes from the operator, the rest of the chain is a matrix.
+# A pressure that was measured with an error of one percent, from an unknown coefficient. We look for `log a`
+# as a sum of a few waves, with Adam: `du/da` comes from the operator, the rest of the chain is a matrix.
 # %%
 waves = np.stack([np.cos(np.pi * i * x) * np.cos(np.pi * j * y) for i in range(5) for j in range(5) if i + j < 6])
 truth, observed = a, data.test.output[0, ..., 0]
@@ -55,7 +55,7 @@ for ax, field, title in zip(axes, (np.log(truth), np.log(guess)), ("log a, truth
 axes[2].semilogy(losses)
 axes[2].set_title("loss");
 # %% [markdown]
-# ## The last word
+# ## Check
 # The solver, not the operator, on the coefficient that was found: does it give the pressure that was measured?
 # %%
 solved = lano.solve("darcy", guess)

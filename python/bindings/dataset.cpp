@@ -31,7 +31,7 @@ HeldDataset make_dataset(const std::string& description, const std::vector<int>&
   made->input = values(input);
   if (output) made->output = values(*output);
   made->owner = keep(py::make_tuple(coordinates, input, output ? py::object(*output) : py::none()));
-  (void)DatasetReader(made);  // fails in a sentence where sizes and description do not agree
+  (void)DatasetReader(made);  // fails if sizes and description do not agree
   return {made};
 }
 

@@ -60,15 +60,16 @@ Points points_of(const Operator& op, const std::optional<Array>& coordinates, co
   const bool flat = points.shape.size() == 1 && set.shape.size() != 1;
   if (set.geometry != Geometry::points && !flat) points.call.mesh = points.shape;
   if (op.task() == Task::time_conditional && !time)
-    fail_usage("predicting", "a time: this model is conditioned on it", "none");
-  if (op.task() == Task::autoregressive && !state) fail_usage("predicting", "a state to step from", "none");
-  if (state && op.task() != Task::autoregressive) fail_usage("predicting", "no state: this model does not step", "one");
+    fail_usage_plainly("predicting", "this model is conditioned on time", "pass time=");
+  if (op.task() == Task::autoregressive && !state)
+    fail_usage_plainly("predicting", "this model needs a state to step from", "pass state=");
+  if (state && op.task() != Task::autoregressive)
+    fail_usage_plainly("predicting", "this model does not step in time", "leave out state=");
   points.call.time = time.value_or(0);
   if (state) points.call.state = state_values(*state, points.shape, set, op.state_frames());
   points.coordinates = coordinates ? values(*coordinates) : std::span<const float>(op.coordinates());
   if (input && set.input_channels() == 0)
-    fail_usage("predicting", "no input: this model has none",
-               shape_text({input->shape(), input->shape() + input->ndim()}));
+    fail_usage_plainly("predicting", "this model has no input fields", "leave out the input");
   if (input) points.input = values_at(*input, points.shape, set.input_channels(), "input");
   return points;
 }
@@ -82,8 +83,8 @@ Array output_like(Shape shape, std::int64_t channels) {
 Array predict_times(const Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
                     const std::vector<double>& times) {
   if (op.task() != Task::time_conditional)
-    fail_usage("predicting", "no times: this model is not conditioned on time", "some");
-  if (times.empty()) fail_usage("predicting", "at least one time", "none");
+    fail_usage_plainly("predicting", "this model is not conditioned on time", "leave out times=");
+  if (times.empty()) fail_usage_plainly("predicting", "times is empty", "give at least one time");
   const Points points = points_of(op, coordinates, input, times.front(), std::nullopt);
   Shape shape = points.shape;
   shape.insert(shape.begin(), std::ssize(times));
@@ -97,7 +98,9 @@ Array predict_times(const Operator& op, const std::optional<Array>& coordinates,
 Array predict(const Operator& op, const std::optional<Array>& coordinates, const std::optional<Array>& input,
               std::optional<double> time, const std::optional<Array>& state,
               const std::optional<std::vector<double>>& times) {
-  if (times && (time || state)) fail_usage("predicting", "times alone", time ? "a time as well" : "a state as well");
+  if (times && (time || state))
+    fail_usage_plainly("predicting", std::string("times= does not go with ") + (time ? "time=" : "state="),
+                       "leave one of them out");
   if (times) return predict_times(op, coordinates, input, *times);
   const Points points = points_of(op, coordinates, input, time, state);
   Array output = output_like(points.shape, op.set().output_channels());

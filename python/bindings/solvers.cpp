@@ -102,7 +102,7 @@ std::span<const double> values(const Doubles& array) { return {array.data(), sta
 void check_finite(const Doubles& field, const char* what) {
   const std::span<const double> all = values(field);
   if (!std::all_of(all.begin(), all.end(), [](double value) { return std::isfinite(value); }))
-    fail_usage("solving a problem", fmt::format("finite numbers in {}", what), "others");
+    fail_usage_plainly("solving a problem", fmt::format("{} has values that are not finite", what));
 }
 
 // -div(a grad u) = f at the cell centres of the unit square, u = 0 on its boundary.

@@ -1,5 +1,5 @@
 // Training as `lano train` does it: the same wish gives the same recipe, the same seed the same bytes. Ctrl-C is a wish
-// to stop after the step under way; whoever called says what becomes of it.
+// to stop after the current step; the caller decides what follows.
 #include <nlohmann/json.hpp>
 
 #include "bindings.h"

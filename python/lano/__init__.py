@@ -2,7 +2,7 @@
 
     import lano
     op = lano.fit(a, u, coordinates=xy, minutes=5)    # NumPy arrays in: grids, meshes, clouds, time-dependent output
-    op.evaluate(a_test, u_test)                       # relative L2 and the rest, the same code as `lano eval`
+    op.evaluate(a_test, u_test)                       # relative L2 and other errors, the same code as `lano eval`
     u_new = op.predict(a_new)                         # any resolution; lists of arrays for clouds of different sizes
     op.save("darcy.safetensors")                      # one file, for Python, C, C++, Fortran and the program lano
     op = lano.load("darcy.safetensors")
@@ -10,19 +10,19 @@
     op.vjp(a, du)                                     # derivatives, for optimisation through the operator
 
 Arrays hold one sample per row: a and u are [samples, n1, n2] on a grid, with or without channels on the last axis;
-coordinates [points, dims] make it a cloud, [n1, n2, dims] a mesh; times= says that the second axis of u is time.
+coordinates [points, dims] make it a cloud, [n1, n2, dims] a mesh; with times= the second axis of u is time.
 
-    lano.fit, lano.resume       train, go on with a run that was stopped
+    lano.fit, lano.resume       train, resume a run that was stopped
     lano.load, lano.Operator    use a trained operator
     lano.Dataset                samples with their fields and splits, from arrays and files
-    lano.generate, lano.solve   the benchmarks by their verified solvers
-    lano.read_run, lano.report  what a run came to
+    lano.generate, lano.solve   the benchmarks, with their verified solvers
+    lano.read_run, lano.report  the results of a run
     lano.recipe_keys            every key of a recipe
     lano.set_threads            threads of a call
-    lano.Error                  what goes wrong, in one sentence: what was being done, expected, found, what to do
+    lano.Error                  every failure, in one sentence: what was being done, expected, found, what to do
 
 This package needs NumPy and nothing else. Dataset files (.h5), importers, solvers, run folders, reports and the command
-line (`python -m lano`) come with a second one, lano_solvers; what is missing without it is said where it is asked for.
+line (`python -m lano`) come with a second one, lano_solvers; functions that need it say so if it is missing.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Error.__module__ = "lano"
 
 
 def set_threads(count: int) -> None:
-    """Threads of a call, whichever thread makes it; 0: OMP_NUM_THREADS or all cores."""
+    """Number of threads of each call, from any thread; 0: OMP_NUM_THREADS or all cores."""
     from . import _core
     _core.set_threads(int(count))
 

@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._errors import error
+from ._errors import error, plain_error
 
 _AXES = ("x", "y", "z")
 
@@ -130,7 +130,7 @@ def _understand(a: Optional[np.ndarray], u: np.ndarray, coordinates: Any, times:
     if samples != c.shape[0] and c.ndim > 2 and (c.shape[1:-1] == u.shape[1:c.ndim - 1]):
         raise error("understanding the arrays", f"coordinates of all {samples} samples, or of one",
                     f"coordinates of {c.shape[0]}")
-    behind = ", behind those of samples and times" if times is not None else ""
+    behind = ", after those of samples and times" if times is not None else ""
     raise error("understanding the arrays",
                 "coordinates [points, dims] or [samples, points, dims] of the points of the output",
                 f"coordinates {list(c.shape)} and output {list(u.shape)}", "both have the same axes of points" + behind)
@@ -229,10 +229,11 @@ def from_lists(input: Any, output: Any, coordinates: Any, times: Any, name: str)
     """Lists with one array per sample: clouds, of different sizes or not."""
     doing = "understanding clouds of different sizes"
     if coordinates is None or not is_list(coordinates) or not is_list(output):
-        raise error(doing, "lists of arrays for output and coordinates, one array per sample", "others",
-                    "give every array as a list, or as one array where all clouds have the same size")
+        raise plain_error(doing, "it needs lists of arrays for output and coordinates, one array per sample",
+                          "give every array as a list, or as one array if all clouds have the same size")
     if times is not None:
-        raise error(doing, "steady outputs", "times", "bring all samples to one size for time-dependent data")
+        raise plain_error(doing, "clouds of different sizes cannot have times",
+                          "bring all samples to one size for time-dependent data")
     if len(output) == 0 or len(coordinates) != len(output) or (input is not None and len(input) != len(output)):
         raise error(doing, f"{len(coordinates)} arrays in each list", f"{len(output)} of output"
                     + ("" if input is None else f" and {len(input)} of input"))
@@ -270,7 +271,7 @@ def _description(name: str, geometry: str, shape: List[int], coordinates: np.nda
         flat = coordinates.reshape(-1, dims).astype(np.float64)
         ends = np.stack([flat.min(0), flat.max(0)], -1)
         if not np.isfinite(ends).all():
-            raise error("understanding the arrays", "finite coordinates", "others")
+            raise plain_error("understanding the arrays", "the coordinates are not finite")
     else:
         ends = np.asarray(box, dtype=np.float64)
     return {

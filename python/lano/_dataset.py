@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import axes_of, from_arrays, from_lists, is_list, named
-from ._errors import error
+from ._errors import error, plain_error
 from ._solvers import run_program, solvers
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Dataset:
             (1, n, dims) if made._shared else (*lead, dims))
         made._input = np.asarray(parts["input"], np.float32).reshape(*lead, da)
         if parts["output"] is None:
-            raise error("reading a dataset", "one with output", "none")
+            raise plain_error("reading a dataset", "it has no output")
         frames = (len(d["time"]),) if d["time"] else ()
         made._output = np.asarray(parts["output"], np.float32).reshape(*lead[:1], *frames, *lead[1:], du)
         return made
@@ -162,7 +162,7 @@ class Dataset:
             os.replace(part, path)
             return
         if not path.endswith(".h5"):
-            raise error(f"writing '{path}'", "a name that ends in .h5 or .npz", "another")
+            raise plain_error(f"writing '{path}'", "the name must end in .h5 or .npz")
         module = solvers(f"writing '{path}'")
         module.write_dataset(path, self._handle(module), self._kept, *self._cells)
 
@@ -252,7 +252,7 @@ class Dataset:
         else:
             order = np.arange(len(self))[np.asarray(which)]
         if order.size == 0:
-            raise error("choosing samples", "at least one", f"none in {which!r}")
+            raise plain_error("choosing samples", f"{which!r} has no samples")
         made = Dataset.__new__(Dataset)
         made.__dict__.update(self.__dict__)
         made._path = None

@@ -6,4 +6,9 @@ from ._core import Error
 
 
 def error(doing: str, expected: str, found: str, advice: str = "") -> Error:
-    return Error(f"{doing}: expected {expected}, found {found}" + (f"; {advice}" if advice else ""))
+    return plain_error(doing, f"expected {expected}, found {found}", advice)
+
+
+def plain_error(doing: str, problem: str, advice: str = "") -> Error:
+    """Where there is no value to show as found: the problem is a plain sentence."""
+    return Error(f"{doing}: {problem}" + (f"; {advice}" if advice else ""))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _core
 from ._dataset import Dataset
-from ._errors import error
+from ._errors import error, plain_error
 from ._history import History
 from ._operator import Operator
 from ._progress import Progress
@@ -31,23 +31,23 @@ def fit(input: Union[Fields, Dataset, None], output: Optional[Fields] = None, co
     ::
 
         op = lano.fit(a, u)                              # grids [samples, n1, n2], with or without channels last
-        op = lano.fit(a, u, coordinates=xy, minutes=5)   # meshes and clouds; lists of arrays where sizes differ
+        op = lano.fit(a, u, coordinates=xy, minutes=5)   # meshes and clouds; lists of arrays if sizes differ
         op = lano.fit(a, u, times=t)                     # u [samples, len(t), n1, n2]
         op = lano.fit(lano.Dataset.load("darcy.h5"), epochs=50, width=64)
 
     input, output, coordinates, times, box, axes, geometry, validation and shuffle are those of `lano.Dataset`, which
-    may be given instead. A share of the samples is kept apart for validation, by which the weights are chosen.
+    may be given instead. A share of the samples is kept apart for validation, on which the weights are chosen.
 
     minutes      how long it may take; without a recipe sizes and epochs are chosen for it (10 by default)
     recipe       a TOML file as `lano train --config` takes it, or a dictionary
     **keys       single keys of the recipe: epochs=50, width=64, seed=1, learning_rate=2e-3; model__width=64 where a
                  name is not unique (`lano.recipe_keys()` lists all)
-    run          a folder for the run: what `lano train --out` leaves there, and resumable from either side
-                 (`lano.resume`, `lano train --resume`); needs the package lano_solvers
+    run          a folder for the run, with the files of `lano train --out`; it can be resumed
+                 by `lano.resume` and `lano train --resume`; needs the package lano_solvers
     start        a model to begin with: a model file or an Operator
-    quiet        say nothing
+    quiet        print nothing
 
-    Ctrl-C ends the training after the step under way and gives the best operator so far. The same data, recipe and seed
+    Ctrl-C ends the training after the current step and returns the best operator so far. The same data, recipe and seed
     give the same bytes as `lano train`, on any number of threads.
     """
     progress = Progress(quiet)
@@ -82,7 +82,7 @@ def _train(set_: Dataset, wish: dict, run: Any, start: Any, progress: Progress) 
         module = solvers(f"training into '{folder}'")
         if os.path.exists(os.path.join(folder, "config.toml")):
             raise error(f"training into '{folder}'", "a new folder", "a run that is already there",
-                        f"choose another, or go on with it: lano.resume({folder!r})")
+                        f"choose another, or resume it: lano.resume({folder!r})")
         data = set_._path
         if data is None or not os.path.exists(data):
             os.makedirs(folder, exist_ok=True)
@@ -95,7 +95,7 @@ def _train(set_: Dataset, wish: dict, run: Any, start: Any, progress: Progress) 
 
 
 def _with_report(op: Operator, found: dict, folder: str, progress: Progress) -> Operator:
-    """What `lano train` does last: the page of the run."""
+    """The last step of `lano train`: the report of the run."""
     from ._run import report
     if found["finished"]:
         progress.say(f"report: {report(folder)}")
@@ -115,7 +115,7 @@ def _start_file(start: Any, scratch: str) -> str:
 
 
 def _operator(found: dict, folder: str, progress: Progress) -> Operator:
-    """What the run came to; where it was interrupted, the best so far."""
+    """The operator of the run; if it was interrupted, the best so far."""
     model = os.path.join(folder, "model.safetensors")
     if not os.path.exists(model):
         raise KeyboardInterrupt("interrupted before the first epoch was done: there is no model yet")
@@ -135,14 +135,14 @@ def _operator(found: dict, folder: str, progress: Progress) -> Operator:
 
 
 def resume(run: Union[str, os.PathLike], *, quiet: bool = False) -> Operator:
-    """Goes on with a run that was stopped, begun by `lano.fit(..., run=)` or by `lano train`, and returns its operator.
+    """Resumes a run that was stopped, begun by `lano.fit(..., run=)` or by `lano train`, and returns its operator.
 
     It ends with the same bytes as a run that was never stopped.
     """
     folder = os.fspath(run)
     if not os.path.exists(os.path.join(folder, "config.toml")):
-        raise error(f"resuming '{folder}'", "the folder of a run that has begun", "none",
-                    "name the run= of lano.fit or the --out of 'lano train'")
+        raise plain_error(f"resuming '{folder}'", "there is no run that has begun",
+                          "name the run= of lano.fit or the --out of 'lano train'")
     progress = Progress(quiet)
     module = solvers(f"resuming '{folder}'")
     found = json.loads(module.train(None, "", [], [], "", 0.0, folder, folder + ".timing", True, True, True, progress))

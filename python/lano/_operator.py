@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import axes_of, floats, grid_like, is_list, numbers
 from ._dataset import Dataset
-from ._errors import error
+from ._errors import error, plain_error
 from ._evaluation import Evaluation
 from ._history import History
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Slopes(NamedTuple):
-    """What `Operator.vjp` gives: one derivative for each thing the prediction depends on."""
-    input: Any  # as the input was given; None where the model has none
-    coordinates: Any  # [points..., dims], with the samples in front where there are several
-    state: Any  # of models that step in time, else None
+    """The result of `Operator.vjp`: one derivative for each argument of the prediction."""
+    input: Any  # in the form of the input; None if the model has none
+    coordinates: Any  # [points..., dims], with the samples first if there are several
+    state: Any  # of models that step in time, otherwise None
 
 
 class Prepared:
@@ -47,8 +47,8 @@ def _maybe(values: Any, what: str) -> Optional[np.ndarray]:
 class Operator:
     """A trained operator, from `lano.fit` or `lano.load`.
 
-    Takes and gives NumPy arrays in physical values. It may be called from many threads at once; the interpreter goes on
-    while it computes. It can be pickled and copied.
+    Takes and returns NumPy arrays of physical values. It may be called from many threads at once; the interpreter lock
+    is released while it computes. It can be pickled and copied.
     """
 
     def __init__(self, core: Any, history: Optional[History] = None, training: Optional[dict] = None):
@@ -63,7 +63,7 @@ class Operator:
 
     @property
     def history(self) -> History:
-        """The course of its training, epoch by epoch. Of operators that were loaded there is none: lano.read_run."""
+        """The course of its training, epoch by epoch; not for loaded operators, see lano.read_run."""
         if self._history is None:
             raise AttributeError("history: this operator was loaded from a model file, which has none; "
                                  "lano.read_run(folder).history has that of a run")
@@ -86,7 +86,7 @@ class Operator:
 
     @property
     def coordinates(self) -> np.ndarray:
-        """[points, dims] of the training grid; empty where each sample had its own."""
+        """[points, dims] of the training grid; empty if each sample had its own."""
         return self._core.coordinates
 
     @property
@@ -101,7 +101,7 @@ class Operator:
 
     @property
     def times(self) -> List[float]:
-        """Of the training data; empty where they are steady."""
+        """The times of the training data; empty if they are steady."""
         return list(self._description["time"])
 
     @property
@@ -110,7 +110,7 @@ class Operator:
 
     @property
     def state_frames(self) -> int:
-        """Frames of the state of a model that steps in time, else 0."""
+        """Frames of the state of a model that steps in time, otherwise 0."""
         return self._core.state_frames
 
     @property
@@ -119,11 +119,11 @@ class Operator:
 
     @property
     def recipe(self) -> str:
-        """The recipe it was trained by, as TOML."""
+        """The recipe of its training, as TOML."""
         return json.loads(self._core.provenance).get("recipe", "")
 
     def use_agents(self, agents: int) -> int:
-        """Another number of agents than in training; returns the number used. Not while others predict."""
+        """Sets another number of agents than in training; returns the number used. Not during predictions."""
         return self._core.use_agents(int(agents))
 
     def __repr__(self) -> str:
@@ -151,17 +151,17 @@ class Operator:
     def predict(self, input: Optional[Fields] = None, coordinates: Optional[Fields] = None, *,
                 time: Optional[float] = None, times: Optional[ArrayLike] = None,
                 state: Optional[ArrayLike] = None) -> Any:
-        """The answers to one or many inputs.
+        """The predictions for one or many inputs.
 
-        input         [points...] or [points..., channels] of one sample; with samples in front of many; a list of
+        input         [points...] or [points..., channels] of one sample; samples first if there are many; a list of
                       arrays for clouds of different sizes
         coordinates   [points..., dims] of all samples or [samples, points..., dims]; a list for a list. Without them:
-                      the training grid, or, where the input has another resolution, a grid in the same place
+                      the training grid, or, if the input has another resolution, a grid in the same position
         time, times   time-conditional models: one time, or several, which give one more axis in front of the points;
                       of many samples by default the times of training
-        state         autoregressive models: what to step from; gives the next state
+        state         autoregressive models: the state to step from; returns the next one
 
-        Returns an array as the input, with an axis of channels where the input has one or there are several outputs; a
+        Returns an array like the input, with a channel axis if the input has one or there are several outputs; a
         list for a list.
         """
         coordinates = self._from_rows(coordinates, input)
@@ -169,7 +169,7 @@ class Operator:
             return self._predict_list(input, coordinates, time, times, state)
         a, x, s = _maybe(input, "input"), _maybe(coordinates, "coordinates"), _maybe(state, "state")
         if times is not None and time is not None:
-            raise error("predicting", "times alone", "a time as well")
+            raise plain_error("predicting", "times= does not go with time=", "leave one of them out")
         channels = len(self.output) > 1 or (a is not None and self._with_channels(a)) or (
             a is None and s is not None and self._state_with_channels(s))
         samples = self._samples_of(a, x, s)
@@ -242,7 +242,7 @@ class Operator:
         return 1 if self.geometry == "points" else len(self._description["shape"])
 
     def _with_channels(self, a: np.ndarray) -> bool:
-        """Whether the last axis of an input holds channels: where there are several it does."""
+        """Whether the last axis of an input holds channels: it does if there are several."""
         da = len(self.input)
         if da != 1:
             return True
@@ -255,7 +255,7 @@ class Operator:
         return tuple(a.shape[:-1]) if self._with_channels(a) else tuple(a.shape)
 
     def _samples_of(self, a: Any, x: Any, s: Any) -> Optional[int]:
-        """The number of samples, or None where the arrays are those of one."""
+        """The number of samples, or None if the arrays are those of one."""
         for what, values in (("input", a), ("coordinates", x), ("state", s)):
             if values is not None and values.size == 0:
                 raise error("predicting", "at least one sample and point", f"{what} {list(values.shape)}")
@@ -277,7 +277,7 @@ class Operator:
         return None
 
     def _from_rows(self, coordinates: Any, input: Any) -> Any:
-        """Coordinates of a grid as one row of numbers per axis, (x, y), become those of its points."""
+        """Turns the coordinates of a grid given per axis, (x, y), into those of its points."""
         if coordinates is None or self.geometry == "points" or is_list(input):
             return coordinates
         rows = axes_of(coordinates)
@@ -289,7 +289,7 @@ class Operator:
         return x if x is None or x.ndim <= self._axes + 1 else x[i]
 
     def _grid_for(self, points: Tuple[int, ...]) -> Optional[np.ndarray]:
-        """The coordinates of a grid of other extents in the place of the training grid; None: those of training."""
+        """The coordinates of a grid of other extents in the position of the training grid; None: the training grid."""
         mesh = tuple(self.mesh)
         if self.geometry == "points" or points == mesh or len(points) != len(mesh) or not len(self.coordinates):
             return None
@@ -318,7 +318,7 @@ class Operator:
             x = self._grid_for(points)
             if x is None:
                 if not len(self.coordinates):
-                    raise error(doing, "coordinates: this model was trained on a mesh for each sample", "none")
+                    raise plain_error(doing, "the coordinates are missing: it was trained with a mesh per sample")
                 x = self.coordinates.reshape(*d["shape"], -1)
             coordinates = x
         elif coordinates is None and len(self.coordinates):
@@ -330,9 +330,9 @@ class Operator:
 
     def evaluate(self, input: Any = None, output: Optional[Fields] = None, coordinates: Optional[Fields] = None, *,
                  times: Optional[ArrayLike] = None, steps: int = 0) -> Evaluation:
-        """The errors on samples whose output is known, by the code of `lano eval`: relative L2 and the rest.
+        """The errors on samples whose output is known, by the code of `lano eval`: relative L2 and others.
 
-        Takes arrays as `lano.fit` does, or a Dataset: of one with a test split that split alone is judged.
+        Takes arrays as `lano.fit` does, or a Dataset; if it has a test split, only that split is evaluated.
         """
         set_ = self._dataset_for(input, output, coordinates, times, "evaluating a model")
         split = "test" if (set_._splits == 2).any() else "all"
@@ -342,7 +342,7 @@ class Operator:
 
     def vjp(self, input: Optional[ArrayLike], slopes: ArrayLike, coordinates: Optional[ArrayLike] = None, *,
             time: Optional[float] = None, state: Optional[ArrayLike] = None) -> Slopes:
-        """How a number that depends on the prediction depends on what was asked.
+        """The gradient of a scalar function of the prediction with respect to its arguments.
 
         With slopes = d(loss)/d(prediction), shaped as the prediction, gives d(loss)/d(input), d(loss)/d(coordinates)
         and, of models that step in time, d(loss)/d(state), in physical units. What is discrete or follows from the
@@ -371,7 +371,7 @@ class Operator:
 
     def plot(self, input: Any = None, output: Optional[Fields] = None, coordinates: Optional[Fields] = None, *,
              times: Optional[ArrayLike] = None, channel: int = 0) -> Any:
-        """Best, median and worst sample as input, truth, prediction and error, by matplotlib; returns its figure."""
+        """Best, median and worst sample as input, truth, prediction and error, with matplotlib; returns the figure."""
         from ._plot import plot_samples
         set_ = self._dataset_for(input, output, coordinates, times, "plotting")
         if isinstance(input, Dataset) and (set_._splits == 2).any():
@@ -380,7 +380,7 @@ class Operator:
 
 
 def load(path: Union[str, os.PathLike]) -> Operator:
-    """An operator from its model file (.safetensors), whoever trained it: `lano train`, `lano.fit`."""
+    """An operator from its model file (.safetensors), trained by `lano train` or `lano.fit`."""
     return Operator(_core.Operator.load(os.fspath(path)))
 
 

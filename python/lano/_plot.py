@@ -1,11 +1,11 @@
-"""Pictures by matplotlib, which is asked for only where one is wanted."""
+"""Pictures with matplotlib, which is imported only when needed."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Tuple
 
 import numpy as np
 
-from ._errors import error
+from ._errors import error, plain_error
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -16,7 +16,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as reason:
-        raise error("plotting", "matplotlib", f"none ({reason})", "pip install matplotlib") from None
+        raise plain_error("plotting", f"matplotlib is missing ({reason})", "pip install matplotlib") from None
     return plt
 
 

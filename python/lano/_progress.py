@@ -1,4 +1,4 @@
-"""What a training says while it works: a bar on a terminal or in a notebook, lines now and then anywhere else."""
+"""Progress of a training: a bar on a terminal or in a notebook, a line from time to time anywhere else."""
 from __future__ import annotations
 
 import sys

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What the folder of a run says: state, history, config, errors; also while it trains or where it was stopped."""
+    """The contents of a run folder: state, history, config, errors; also during training or after a stop."""
 
     def __init__(self, found: Dict[str, Any]):
         self.folder: str = found["folder"]

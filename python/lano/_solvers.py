@@ -1,15 +1,15 @@
 """The second package, lano_solvers: dataset files (HDF5), the solvers (FFTW, UMFPACK) and the program `lano`. It is
-looked for when something needs it, and what is missing is said in a sentence."""
+looked for when something needs it; an error message says what is missing."""
 from __future__ import annotations
 
 import os
 from typing import Any, Callable, List, Optional
 
 from ._core import __version__
-from ._errors import error
+from ._errors import error, plain_error
 
-_ADVICE = ("install it beside lano with 'pip install --no-build-isolation ./python/solvers' from LANO's sources "
-           "(Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
+_ADVICE = ("install it in addition to lano with 'pip install --no-build-isolation ./python/solvers' from LANO's "
+           "sources (Debian: libhdf5-dev libfftw3-dev libsuitesparse-dev libzip-dev libpng-dev), "
            "or use the packages of a CMake build with -DLANO_BUILD_PYTHON=ON")
 
 
@@ -18,8 +18,8 @@ def solvers(doing: str) -> Any:
     try:
         from lano_solvers import _solvers
     except ImportError as reason:
-        raise error(doing, "the package lano_solvers, which brings dataset files and solvers",
-                    f"none that can be used ({reason})", _ADVICE) from None
+        raise plain_error(doing, f"the package lano_solvers (files and solvers) is missing or unusable ({reason})",
+                          _ADVICE) from None
     _check_version(doing)
     return _solvers
 
@@ -29,12 +29,12 @@ def program(doing: str) -> str:
     try:
         import lano_solvers
     except ImportError as reason:
-        raise error(doing, "the package lano_solvers, which brings the program lano",
-                    f"none that can be used ({reason})", _ADVICE) from None
+        raise plain_error(doing, f"the package lano_solvers (the program lano) is missing or unusable ({reason})",
+                          _ADVICE) from None
     _check_version(doing)
     path = lano_solvers.program()
     if path is None:
-        raise error(doing, "the program lano beside the package lano_solvers or on PATH", "none", _ADVICE)
+        raise plain_error(doing, "the program lano is neither in the package lano_solvers nor on PATH", _ADVICE)
     return path
 
 
@@ -46,7 +46,7 @@ def _check_version(doing: str) -> None:
 
 
 def run_program(doing: str, arguments: List[str], say: Optional[Callable[[str], None]] = None) -> str:
-    """Runs `lano ARGUMENTS`; what it says goes line by line to `say`, and its sentence on failure becomes an Error."""
+    """Runs `lano ARGUMENTS`; its output goes line by line to `say`, and its error message becomes an Error."""
     import subprocess
     from ._core import Error
     path = program(doing)

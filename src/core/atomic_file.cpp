@@ -44,8 +44,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 PendingFile::PendingFile(std::filesystem::path final_path)
     : final_(std::move(final_path)), temporary_(final_.string() + fmt::format(".{}.part", ::getpid())) {
   if (!std::filesystem::is_directory(folder_of(final_))) {
-    fail(fmt::format("writing '{}'", final_.string()), "an existing folder", "none at " + folder_of(final_).string(),
-         "create it first");
+    fail_plainly(fmt::format("writing '{}'", final_.string()),
+                 fmt::format("the folder '{}' does not exist", folder_of(final_).string()), "create it first");
   }
   if (std::filesystem::is_directory(final_)) {
     fail(fmt::format("writing '{}'", final_.string()), "a file name", "a folder", "name a file inside it");

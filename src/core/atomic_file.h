@@ -29,7 +29,7 @@ class PendingFile {
   bool published_ = false;
 };
 
-// Removes what killed writers of this file left beside it, those of processes that this machine no longer has.
+// Removes what killed writers of this file left next to it, if their processes no longer exist.
 void remove_leftovers(const std::filesystem::path& final_path);
 
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
@@ -40,7 +40,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 std::string read_file(const std::filesystem::path& path, std::string_view doing,
                       std::uint64_t most = std::uint64_t{1} << 36);
 
-// The size of a file on disk; fails with `doing` where there is none, or a folder, a pipe or a device.
+// The size of a file on disk; fails with `doing` if there is none, or for a folder, a pipe or a device.
 std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing);
 
 // Which file lies at a path, and in which state: another one, a longer one or one written to since is not equal.
@@ -49,7 +49,7 @@ struct FileIdentity {
   std::int64_t bytes = 0, nanoseconds = 0;  // size, last change
   bool operator==(const FileIdentity&) const = default;
 };
-FileIdentity identity_of(const std::filesystem::path& path);  // all 0 where there is none
+FileIdentity identity_of(const std::filesystem::path& path);  // all 0 if there is none
 
 // Creates the folder and its parents, or fails with one sentence.
 void make_folder(const std::filesystem::path& path);

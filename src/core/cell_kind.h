@@ -14,7 +14,8 @@ std::string_view cell_kind_name(CellKind kind);
 std::int64_t cell_corners(CellKind kind);
 std::optional<CellKind> parse_cell_kind(std::string_view name);
 
-// Cells of so many corners in so many dimensions: four are a quadrilateral in the plane and a tetrahedron in space.
+// The kind of cells with that many corners and dimensions: four are a quadrilateral in the plane and a tetrahedron in
+// space.
 std::optional<CellKind> cell_kind_of(std::int64_t corners, std::int64_t dims);
 
 }  // namespace lano

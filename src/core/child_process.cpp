@@ -37,7 +37,7 @@ std::vector<std::string> words_of(const std::string& program, const std::vector<
   return words;
 }
 
-// This process's variables with some set; the later of two of a name counts for nobody, so the old one is left out.
+// This process's variables with some set; with two of one name the later has no effect, so the old one is left out.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& set) {
   std::vector<std::string> all;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -69,7 +69,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) fail(fmt::format("starting '{}'", program), "another process", errno_text(errno));
   if (child > 0) return child;
-  // Only what is safe beside the threads of the parent.
+  // Only what is safe while the parent has threads.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (in >= 0) ::dup2(in, STDIN_FILENO);
   if (out >= 0) ::dup2(out, STDOUT_FILENO);
@@ -165,7 +165,8 @@ ChildEnd run_child(const std::filesystem::path& program, const std::vector<std::
   }
   const int status = wait_for(child, path, wish);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted)
-    fail("starting a program", fmt::format("'{}'", path), "none that runs", "is the installation whole?");
+    fail_plainly("starting a program", fmt::format("'{}' cannot be run", path),
+                 "check that the installation is complete");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
 
@@ -174,7 +175,7 @@ TalkingChild::TalkingChild(const std::string& program, const std::vector<std::st
   Pipe there, back;
   there.open(doing);
   back.open(doing);
-  ::signal(SIGPIPE, SIG_IGN);  // a child that died is told by its silence
+  ::signal(SIGPIPE, SIG_IGN);  // a dead child is noticed by its silence
   child_ = start(program, arguments, {}, there.read, back.write, true);
   ::close(there.read);
   ::close(back.write);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #define TOML_HEADER_ONLY 1
-// Its assertions fire on malformed input, which is then refused with a sentence; nothing of ours is checked by them.
+// Its assertions fire on malformed input, which is then refused; nothing of ours is checked by them.
 #define TOML_ASSERT(expression) static_cast<void>(0)
 // Lists in lists; a config has none.
 #define TOML_MAX_NESTED_VALUES 16
@@ -39,7 +39,9 @@ ConfigValue to_value(const toml::node& node, const std::string& name, std::strin
     std::vector<double> values;
     for (const auto& element : *array) {
       const auto number = element.value<double>();
-      if (!number) fail_usage(std::string(origin), "numbers in the list " + name, "something else", "write [1, 2]");
+      if (!number)
+        fail_usage_plainly(std::string(origin), "the list " + name + " holds something other than numbers",
+                           "write [1, 2]");
       values.push_back(*number);
     }
     return values;

@@ -1,4 +1,4 @@
-// Times for people.
+// Durations as text for users.
 #pragma once
 
 #include <string>

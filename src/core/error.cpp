@@ -1,13 +1,15 @@
 #include "core/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 namespace lano {
 namespace {
 
-// Bytes of the UTF-8 character at the start of `text`, 0 where there is none: no overlong forms, no surrogates, nothing
-// above U+10FFFF.
+// Bytes of the UTF-8 character at the start of `text`, 0 if there is none: overlong forms, surrogates and anything
+// above U+10FFFF are rejected.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0u;
@@ -35,6 +37,16 @@ bool reorders(std::string_view character) {
   return std::find(std::begin(kMarks), std::end(kMarks), character) != std::end(kMarks);
 }
 
+// The longest part of a message, so that it remains one sentence whatever a file holds.
+constexpr std::size_t kMost = 600;
+
+std::string message_of(std::string_view doing, const std::string& problem, std::string_view advice) {
+  std::string message = plain_text(doing, 6000);  // may name a path of 4096 bytes
+  message.append(": ").append(problem);
+  if (!advice.empty()) message.append("; ").append(plain_text(advice, kMost));
+  return message;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -52,7 +64,7 @@ std::string plain_text(std::string_view text, std::size_t most) {
     const std::size_t bytes = character_bytes(text);
     if (plain.size() + std::max<std::size_t>(1, bytes) > most) return plain + "...";
     const auto first = static_cast<unsigned char>(text.front());
-    // C0, DEL, and C1 (U+0080 to U+009F), which terminals take for commands too.
+    // C0, DEL, and C1 (U+0080 to U+009F), which terminals interpret as commands too.
     const bool control = bytes == 1 ? first < 0x20 || first == 0x7f
                                     : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
     if (bytes == 0 || control || reorders(text.substr(0, bytes)))
@@ -66,12 +78,13 @@ std::string plain_text(std::string_view text, std::size_t most) {
 
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice) {
-  // A sentence stays a sentence, whatever a file had in it. What was being done may name a path of 4096 bytes.
-  constexpr std::size_t kMost = 600;
-  std::string message = plain_text(doing, 6000);
-  message.append(": expected ").append(plain_text(expected, kMost)).append(", found ").append(plain_text(found, kMost));
-  if (!advice.empty()) message.append("; ").append(plain_text(advice, kMost));
-  return message;
+  const std::string problem =
+      fmt::format("expected {}, found {}", plain_text(expected, kMost), plain_text(found, kMost));
+  return message_of(doing, problem, advice);
+}
+
+std::string plain_error_message(std::string_view doing, std::string_view problem, std::string_view advice) {
+  return message_of(doing, plain_text(problem, kMost), advice);
 }
 
 void fail(std::string_view doing, std::string_view expected, std::string_view found, std::string_view advice) {
@@ -80,6 +93,14 @@ void fail(std::string_view doing, std::string_view expected, std::string_view fo
 
 void fail_usage(std::string_view doing, std::string_view expected, std::string_view found, std::string_view advice) {
   throw UsageError(error_message(doing, expected, found, advice));
+}
+
+void fail_plainly(std::string_view doing, std::string_view problem, std::string_view advice) {
+  throw Error(plain_error_message(doing, problem, advice));
+}
+
+void fail_usage_plainly(std::string_view doing, std::string_view problem, std::string_view advice) {
+  throw UsageError(plain_error_message(doing, problem, advice));
 }
 
 std::string errno_text(int error_number) { return std::strerror(error_number); }

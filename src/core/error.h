@@ -1,5 +1,5 @@
 // Errors of the whole project, in one message form: what was being done, what was expected, what was found, what to do.
-// They are thrown anywhere and stop at the edges only: the command line, the C interface, the HTTP server.
+// They are thrown anywhere and stop at the edges only: the command line, the C interface, the Python module.
 #pragma once
 
 #include <stdexcept>
@@ -26,8 +26,8 @@ class DivergedError : public Error {
   using Error::Error;
 };
 
-// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold a stranger's bytes:
-// control characters and bytes that are no UTF-8 become '?', and long parts are cut.
+// "<doing>: expected <expected>, found <found>; <advice>." The advice may be empty. Parts may hold untrusted bytes:
+// control characters and bytes that are not UTF-8 become '?', and long parts are cut.
 std::string error_message(std::string_view doing, std::string_view expected, std::string_view found,
                           std::string_view advice);
 
@@ -36,10 +36,17 @@ std::string error_message(std::string_view doing, std::string_view expected, std
 [[noreturn]] void fail_usage(std::string_view doing, std::string_view expected, std::string_view found,
                              std::string_view advice = {});
 
+// "<doing>: <problem>; <advice>." Where there is no value that `found` could show: something is missing, or two
+// options exclude each other. The problem is a plain sentence.
+std::string plain_error_message(std::string_view doing, std::string_view problem, std::string_view advice);
+
+[[noreturn]] void fail_plainly(std::string_view doing, std::string_view problem, std::string_view advice = {});
+[[noreturn]] void fail_usage_plainly(std::string_view doing, std::string_view problem, std::string_view advice = {});
+
 bool is_utf8(std::string_view text);
 
-// Text of a stranger's as it may stand in a message or on a terminal: valid UTF-8 without control characters and
-// without the marks that turn the direction of text, at most `most` bytes.
+// Untrusted text as it may appear in a message or on a terminal: valid UTF-8 without control characters and
+// without the marks that change the direction of text, at most `most` bytes.
 std::string plain_text(std::string_view text, std::size_t most);
 
 // The text of an errno value, for the `found` part.

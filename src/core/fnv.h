@@ -1,4 +1,4 @@
-// FNV-1a, 64 bits: tells accidents apart (a damaged file, another content), not intent.
+// FNV-1a, 64 bits: detects accidents (a damaged file, other contents), not attacks.
 #pragma once
 
 #include <cstddef>

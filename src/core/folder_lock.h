@@ -1,5 +1,5 @@
-// One process in a folder at a time: an advisory lock on FOLDER/lock, which the kernel gives back when the process
-// ends, however it ends.
+// One process in a folder at a time: an advisory lock on FOLDER/lock, which the kernel releases when the process ends,
+// however it ends.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // The formatting library fmt, compiled once for the whole project: with fmt's header-only mode every file that formats
-// a sentence compiles it anew, a third of the build. Debian has the library as a shared one only, which the runtime
+// a message compiles it again, a third of the build. Debian has the library as a shared one only, which the runtime
 // must not need.
 #include <fmt/format-inl.h>
 

@@ -1,5 +1,5 @@
 // Points of a cloud along a Hilbert curve, so that neighbours in the order are neighbours in space and the order does
-// not depend on how the file lists them. 16 bits an axis over a box that is part of the model; up to three axes.
+// not depend on how the file lists them. 16 bits per axis over a box that is part of the model; up to three axes.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace lano {
 
-// Position of a cell along the curve; cell has one whole number below 2^bits an axis, first axis first.
+// Position of a cell along the curve; cell has one whole number below 2^bits per axis, first axis first.
 std::uint64_t hilbert_key(std::vector<std::uint32_t> cell, int bits);
 
-// The same for a point: its cell in `box` (lower and upper end of each axis), clamped to it; 16 bits an axis.
+// The same for a point: its cell in `box` (lower and upper end of each axis), clamped to it; 16 bits per axis.
 std::uint64_t hilbert_key(std::span<const float> point, std::span<const double> box);
 
 // The order of the points: order[i] is the point at place i. coordinates [N, dims], input [N, channels]; box: lower and

@@ -33,7 +33,7 @@ InterruptGuard::InterruptGuard(Process process) : process_(process) {
 InterruptGuard::~InterruptGuard() {
   ::sigaction(SIGINT, &before_int, nullptr);
   if (process_ == Process::own) ::sigaction(SIGTERM, &before_term, nullptr);
-  if (process_ == Process::interpreter) wished = 0;  // which goes on: the wish was for what has ended
+  if (process_ == Process::interpreter) wished = 0;  // which continues: the request was for the work that has ended
 }
 
 bool interrupted() { return wished != 0; }

@@ -1,11 +1,11 @@
-// Ctrl-C as a wish: while a guard lives, the first SIGINT or SIGTERM only sets a flag, for the work to end at a good
-// place; a second one ends the process at once.
+// Ctrl-C as a request: while a guard lives, the first SIGINT or SIGTERM only sets a flag, so that the work can end at a
+// good place; a second one ends the process at once.
 #pragma once
 
 namespace lano {
 
-// Whose process it is: the work's own, or an interpreter's, which has a handler of SIGINT that is told of every one,
-// and which goes on whatever comes.
+// Whose process it is: the work's own, or an interpreter's, which has its own handler of SIGINT, is told of every one,
+// and continues in any case.
 enum class Process { own, interpreter };
 
 class InterruptGuard {

@@ -1,5 +1,5 @@
-// What a library says while it works. Libraries never print: a program hands in a Listener that does
-// (apps/lano/console.h), others keep quiet or keep the lines.
+// What a library reports while it works. Libraries never print: a program passes a Listener that does
+// (apps/lano/console.h); other listeners ignore the lines or store them.
 #pragma once
 
 #include <cstdint>

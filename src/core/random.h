@@ -11,7 +11,7 @@
 namespace lano {
 
 // What a stream is used for; part of its counter, so that purposes never share numbers. Values are stored in no file,
-// but changing one changes every generated data set: only append.
+// but changing one changes every generated dataset: only append.
 enum class Purpose : std::uint32_t {
   darcy_field = 1,
   initialise = 2,

@@ -1,6 +1,6 @@
-// Work that a library may not survive, done first in a child process: a stranger's file that makes a C library crash,
-// hang or run out of stack takes the child with it and leaves the caller a sentence. It guards against ends of the
-// process, not against an attacker's code.
+// Work that a library may not survive, done first in a child process: an untrusted file that makes a C library crash,
+// hang or run out of stack only ends the child, and the caller gets an error message. This protects against crashes,
+// not against an attacker's code.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,7 @@ std::int64_t resident_high_water() {
       return kilobytes * 1024;
     }
   }
-  fail("measuring memory", "VmHWM in /proc/self/status", "none", "this needs Linux");
+  fail_plainly("measuring memory", "/proc/self/status has no VmHWM", "this needs Linux");
 }
 
 std::int64_t machine_memory() {

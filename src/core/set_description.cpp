@@ -61,21 +61,23 @@ json to_json(const SetDescription& description) {
 SetDescription set_description_from_json(const json& from) {
   SetDescription description;
   description.name = plain_text(from.at("name").get_ref<const std::string&>(), 400);
-  description.geometry = parse_geometry(from.at("geometry").get<std::string>(), "reading a set description");
-  description.shape = whole_numbers(from.at("shape"), "reading a set description", "shape");
+  description.geometry = parse_geometry(from.at("geometry").get<std::string>(), "reading the description of a dataset");
+  description.shape = whole_numbers(from.at("shape"), "reading the description of a dataset", "shape");
   fields_from_json(from.at("fields"), description);
   description.box = from.at("box").get<std::vector<double>>();
   description.time = from.at("time").get<std::vector<double>>();
   if (from.contains("periodic")) description.periodic = from.at("periodic").get<std::vector<bool>>();
   if (!description.periodic.empty() && description.periodic.size() != description.shape.size())
-    fail("reading a set description", "periodic with one flag per axis", std::to_string(description.periodic.size()));
+    fail("reading the description of a dataset", "periodic with one flag per axis",
+         std::to_string(description.periodic.size()));
   if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
   if (from.contains("span")) {
     description.span = from.at("span").get<std::vector<double>>();
-    check_span(description, "reading a set description");
+    check_span(description, "reading the description of a dataset");
   }
   if (from.contains("given_frames"))
-    description.given_frames = whole_number(from.at("given_frames"), "reading a set description", "given_frames");
+    description.given_frames =
+        whole_number(from.at("given_frames"), "reading the description of a dataset", "given_frames");
   description.generator = from.at("generator");
   return description;
 }

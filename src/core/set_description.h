@@ -1,5 +1,5 @@
-// What a set of samples is about: geometry, fields and provenance, without the numbers. Written into dataset files and,
-// for the set a model was trained on, into model files; made by the benchmark problems and the importers.
+// The description of a dataset: geometry, fields and provenance, without the numbers. Written into dataset files and,
+// for the dataset a model was trained on, into model files; made by the benchmark problems and the importers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,7 +24,7 @@ struct SetDescription {
   std::vector<FieldInfo> coordinates;  // dx entries
   std::vector<FieldInfo> input;        // da entries, may be empty
   std::vector<FieldInfo> output;       // du entries
-  std::vector<FieldInfo> kept;         // dk further fields of a solution, stored beside it and not trained on
+  std::vector<FieldInfo> kept;         // dk further fields of a solution, stored with it and not trained on
   std::vector<double> box;             // the physical domain: lower, upper for each axis; 2 dx numbers
   // Structured meshes that hold only the beginning of a whole one's axes (every third of 221 points ends at the 220th):
   // where the last point of each axis lies, the whole axis from 0 to 1. Empty: at its end.
@@ -33,7 +33,7 @@ struct SetDescription {
                                // where no axis is
   std::vector<double> time;    // T output times, empty when steady
   std::vector<double> initial_time;  // K times before those: the last K du inputs are the output then, oldest first
-  std::int64_t given_frames = 1;     // of the output that a roll-out starts behind; the others are predicted
+  std::int64_t given_frames = 1;     // of the output that precede a roll-out; the others are predicted
   std::string generator;             // JSON: program, parameters and seed, or the import's source
 
   std::int64_t dims() const { return static_cast<std::int64_t>(coordinates.size()); }
@@ -43,7 +43,7 @@ struct SetDescription {
   std::int64_t points() const { return element_count(shape); }
 };
 
-// The numbers of one sample, to be filled by whoever makes it.
+// The numbers of one sample, to be filled by its maker.
 struct SampleArrays {
   std::span<float> coordinates;  // [N, dx]; empty where all samples share theirs
   std::span<float> input;        // [N, da]
@@ -58,7 +58,7 @@ void fields_from_json(const nlohmann::json& json, SetDescription& description);
 nlohmann::json to_json(const SetDescription& description);
 SetDescription set_description_from_json(const nlohmann::json& json);
 
-// Fails where the span is none of this description's mesh.
+// Fails if the span does not fit this description's mesh.
 void check_span(const SetDescription& description, std::string_view doing);
 // The span of a mesh kept at every stride-th point of each axis, from the first on; empty where it keeps all ends.
 std::vector<double> strided_span(const Shape& whole, const std::vector<double>& whole_span, std::int64_t stride);

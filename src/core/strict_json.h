@@ -1,5 +1,5 @@
-// JSON from a stranger's file. The library parses any depth without recursion but writes, compares and copies with it,
-// and converts 1e300 to an integer when asked for one, which C++ leaves undefined; here both are errors.
+// JSON from an untrusted file. The library parses any depth without recursion but writes, compares and copies with it,
+// and converts 1e300 to an integer on request, which C++ leaves undefined; here both are errors.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ nlohmann::json parse_json(std::string_view text, std::string_view doing, std::st
 std::int64_t whole_number(const nlohmann::json& value, std::string_view doing, std::string_view what);
 std::vector<std::int64_t> whole_numbers(const nlohmann::json& value, std::string_view doing, std::string_view what);
 
-// What the library found, without its numbers and names of its own classes.
+// What the library found, without its error numbers and class names.
 std::string json_reason(const std::exception& error);
 
 }  // namespace lano

@@ -16,7 +16,7 @@ namespace lano {
 
 namespace {
 
-// What the environment asks for, and what of it is used: libraries have nobody to complain to.
+// The value in the environment, and the one used: libraries cannot complain.
 const int asked_count = omp_get_max_threads();
 const int default_count = [] {
   if (asked_count > kMostThreads) omp_set_num_threads(kMostThreads);

@@ -1,4 +1,4 @@
-// Arrays are opened group by group (import_group.h), their axes told apart (import_field.h), and read, changed and
+// Arrays are opened group by group (import_group.h), their axes identified (import_field.h), and read, changed and
 // written in blocks of samples. Nothing is held but a block: coordinates of single samples are passed over once before,
 // for their box and to see whether they are all the same.
 #include "data/array_import.h"
@@ -90,11 +90,11 @@ Geometry choose_geometry(const ArrayImport& options, const ImportGroup& first, c
   }
   if (first.cells && geometry != Geometry::points)
     fail_usage("importing cells", "a cloud of points, whose corners they name", std::string(geometry_name(geometry)),
-               "a grid or a structured mesh has its cells by itself: leave --cells out");
+               "a grid or a structured mesh needs no --cells: leave it out");
   const std::string found = fmt::format("{} axes of points and {} coordinates per point", axes, dims);
   if (survey == nullptr && (geometry != Geometry::grid || output.ragged()))
-    fail_usage(fmt::format("importing {}", geometry == Geometry::mesh ? "a mesh" : "points"),
-               "--coords with the coordinates of the points", "none");
+    fail_usage_plainly(fmt::format("importing {}", geometry == Geometry::mesh ? "a mesh" : "points"),
+                       "the coordinates of the points are missing", "give them with --coords");
   if (geometry == Geometry::points && axes != 1)
     fail_usage("importing points", "one axis of points", found, "use --geometry mesh, or leave --geometry out");
   if (output.ragged() && geometry != Geometry::points)
@@ -112,7 +112,7 @@ void check_box(const std::vector<double>& box, std::size_t axes) {
   for (std::size_t a = 0; a < axes; ++a) {
     if (!(box[2 * a] < box[2 * a + 1]) || !std::isfinite(box[2 * a]) || !std::isfinite(box[2 * a + 1]))
       fail_usage("importing arrays", "--box with the lower end of each axis before its upper end",
-                 fmt::format("{} {} on axis {}", box[2 * a], box[2 * a + 1], a), "turn them round");
+                 fmt::format("{} {} on axis {}", box[2 * a], box[2 * a + 1], a), "swap them");
   }
 }
 
@@ -250,9 +250,8 @@ std::vector<std::string> tell_inputs(const ImportGroup& group, bool multilinear)
   for (const ImportField& input : group.inputs) {
     const std::string& name = input.named().name;
     if (group.elsewhere(input)) {
-      said.push_back(
-          fmt::format("note: input '{}' was brought to the output's points by {}", name,
-                      multilinear ? "multilinear interpolation" : "inverse squared distances of its nearest points"));
+      said.push_back(fmt::format("note: input '{}' was interpolated to the output's points {}", name,
+                                 multilinear ? "multilinearly" : "by inverse squared distances of its nearest points"));
     } else if (!input.ragged() && input.shape().empty()) {
       said.push_back(fmt::format(
           "note: input '{}' holds {} per sample, constant over its points", name,

@@ -1,6 +1,6 @@
-// Import of users' own arrays: .npy, .npz, .mat, .h5 and .pt files become a dataset file. Given once and divided, or
-// apart for train, validation and test; read in blocks of samples, checked, and written in one pass. What was
-// understood stands in the file (DatasetReader tells it); what a user should know is said to the listener.
+// Import of users' own arrays: .npy, .npz, .mat, .h5 and .pt files become a dataset file. Given together and divided,
+// or separately for train, validation and test; read in blocks of samples, checked, and written in one pass. What was
+// understood is in the file (read it with DatasetReader); warnings go to the listener.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace lano {
 
 // Where the points of a grid without coordinates lie in its box: at both ends (i/(n-1)), at cell centres ((i+1/2)/n),
-// or at the left ends of cells (i/n, a strided subsample of a finer set).
+// or at the left ends of cells (i/n, a strided subsample of a finer grid).
 enum class GridPoints { nodes, centres, left };
 
 enum class ChannelAxis {
@@ -37,7 +37,7 @@ struct ArrayWords {
   std::string cells;                      // [cells, corners], or one such array per sample
 };
 
-// What is said of one split alone.
+// What is given for one split alone.
 struct ImportPart {
   std::vector<std::filesystem::path> files;  // where its keys are looked up
   ArrayWords words;
@@ -46,19 +46,19 @@ struct ImportPart {
 struct ArrayImport {
   std::vector<std::filesystem::path> files;  // where keys are looked up, for every split
   ArrayWords words;
-  ImportPart train, validation, test;  // where none is given the samples are divided
-  std::optional<Geometry> geometry;    // by default told from the coordinates
+  ImportPart train, validation, test;  // if none is given the samples are divided
+  std::optional<Geometry> geometry;    // by default from the coordinates
   GridPoints grid_points = GridPoints::nodes;
   std::vector<double> box;            // lower, upper for each axis; default the unit box, or that of the coordinates
   std::vector<std::string> periodic;  // axes of a grid or mesh by number, from 0, or by the name of a coordinate
   SampleAxis samples = SampleAxis::first;
   ChannelAxis channels = ChannelAxis::none;
   std::vector<std::string> time;         // in any order: first, last or axis=N; a number (dt); the array of the times
-  std::int64_t initial = 0;              // the first so many frames become input
+  std::int64_t initial = 0;              // number of first frames that become input
   std::optional<std::uint64_t> shuffle;  // seed
   std::optional<std::int64_t> train_count, test_count;
   double validation_share = 0.1;
-  std::string cell_kind;  // by default told from corners and dimensions
+  std::string cell_kind;  // by default from corners and dimensions
   std::string name = "imported";
 };
 

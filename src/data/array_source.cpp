@@ -55,7 +55,7 @@ class MemorySource final : public ContiguousSource {
   std::vector<float> values_;
 };
 
-// Arrays of one shape, one behind the other along a new first axis.
+// Arrays of one shape, one after the other along a new first axis.
 class StackedSource final : public ArraySource {
  public:
   StackedSource(Shape shape, std::vector<std::unique_ptr<ArraySource>> parts)
@@ -119,7 +119,7 @@ std::vector<AxisRange> ArraySource::whole() const {
 
 std::vector<float> ArraySource::read(const std::vector<AxisRange>& ranges) const {
   if (ranges.size() != shape_.size()) {
-    fail(doing_, fmt::format("{} ranges, one an axis", shape_.size()), std::to_string(ranges.size()));
+    fail(doing_, fmt::format("{} ranges, one per axis", shape_.size()), std::to_string(ranges.size()));
   }
   std::size_t count = 1;
   std::vector<AxisRange> inside = ranges;

@@ -1,5 +1,5 @@
 // Numeric arrays in files of any kind the importers know (.npy, .npz, .mat, .h5, .pt), read whole or in part. Where the
-// format allows it a part is read without the rest, so arrays larger than memory can be brought in sample by sample.
+// format allows it a part is read without the rest, so arrays larger than memory can be imported sample by sample.
 #pragma once
 
 #include <filesystem>
@@ -26,9 +26,9 @@ class ArraySource {
   const Shape& shape() const { return shape_; }
   // "reading 'FILE', array 'KEY'", for error messages.
   const std::string& doing() const { return doing_; }
-  // The same for one index of the first axis, where those come from files of their own.
+  // The same for one index of the first axis, if those come from separate files.
   virtual std::string doing_row(std::int64_t) const { return doing_; }
-  // The values in one range an axis, float32, row-major. Fails where a range leaves the array.
+  // The values in one range per axis, float32, row-major. Fails where a range leaves the array.
   std::vector<float> read(const std::vector<AxisRange>& ranges) const;
   std::vector<float> read_all() const { return read(whole()); }
   // Every index of every axis, to be narrowed by the caller.
@@ -47,7 +47,7 @@ class ArraySource {
   Shape shape_;
 };
 
-// An array whose elements lie one behind the other in its file, row- or column-major: parts are read in contiguous
+// An array whose elements lie one after the other in its file, row- or column-major: parts are read in contiguous
 // blocks along its slowest axis.
 class ContiguousSource : public ArraySource {
  protected:

@@ -1,5 +1,6 @@
-// Each benchmark opens its arrays, checks their shapes against each other, describes the set as our generator of the
-// same name does, and says how to load samples; the axes of the published arrays are brought to [S, N, channels] there.
+// Each benchmark opens its arrays, checks their shapes against each other, describes the dataset as our generator of
+// the same name does, and says how to load samples; the axes of the published arrays are brought into the form [S, N,
+// channels] there.
 #include "data/benchmark_import.h"
 
 #include <fmt/format.h>
@@ -101,7 +102,7 @@ AxisRange strided(std::int64_t extent, std::int64_t stride) { return {0, kept_po
 
 void no_stride(const BenchmarkImport& options) {
   if (options.stride.value_or(1) != 1) {
-    fail_usage(doing(options), "no --stride: the set has one resolution", std::to_string(*options.stride));
+    fail_usage_plainly(doing(options), "--stride does not apply: the dataset has one resolution", "leave it out");
   }
 }
 
@@ -329,7 +330,7 @@ std::int64_t import_benchmark(const BenchmarkImport& options, const std::filesys
   for (const Importer& importer : kImporters) {
     if (options.benchmark != importer.name) continue;
     if (options.time_stride && options.benchmark != "pdebench") {
-      fail_usage(doing(options), "no --time-stride", std::to_string(*options.time_stride), "it is for pdebench");
+      fail_usage_plainly(doing(options), "--time-stride applies to pdebench only", "leave it out");
     }
     return importer.run(options, out);
   }

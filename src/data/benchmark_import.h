@@ -1,5 +1,5 @@
 // Import of the public benchmark files exactly as their authors publish them: known names, keys, axes, channels and
-// samples, so that a set made here is the one published errors speak of. docs/formats.md lists what is stored.
+// samples, so that the dataset is the one published errors refer to. docs/formats.md lists what is stored.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ struct BenchmarkImport {
   std::string benchmark;                    // one of importable_benchmarks()
   std::vector<std::filesystem::path> from;  // a folder with the published files (also in subfolders), or the files
   std::optional<std::int64_t> train_count, test_count;  // default: as published
-  std::optional<std::int64_t> stride;       // keep every stride-th point an axis; default 5 for darcy, else 1
-  std::optional<std::int64_t> time_stride;  // pdebench: keep every so many-th time
+  std::optional<std::int64_t> stride;       // keep every stride-th point per axis; default 5 for darcy, else 1
+  std::optional<std::int64_t> time_stride;  // pdebench: keep every time_stride-th time
   double validation_share = 0.1;
 };
 

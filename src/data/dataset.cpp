@@ -1,4 +1,4 @@
-// Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the order asked for
+// Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the requested order
 // and looked through for numbers that are none.
 #include "data/dataset.h"
 
@@ -14,7 +14,7 @@
 namespace lano {
 namespace {
 
-// HDF5 may be built without thread safety, and training reads ahead beside validation: one reader at a time in the
+// HDF5 may be built without thread safety, and training reads ahead during validation: one reader at a time in the
 // process.
 std::mutex one_at_a_time;
 
@@ -23,7 +23,7 @@ void check_finite(std::span<const float> values, const std::string& doing, const
     if (!std::isfinite(values[i])) {
       fail(doing, fmt::format("finite numbers in /{}", array),
            fmt::format("{} in sample {} at value {}", values[i], sample, i),
-           "remove or mend that sample and import the set again");
+           "correct or remove that sample and import the dataset again");
     }
   }
 }
@@ -40,9 +40,10 @@ void DatasetReader::check_unchanged() const {
   if (path_.empty()) return;  // arrays in memory are their owner's
   const FileIdentity now = identity_of(path_);
   if (now == identity_) return;
-  fail(doing(), "the file as it was when it was opened",
-       now == FileIdentity{} ? "none any more" : "one that was changed or replaced since",
-       "leave a dataset alone while it is in use, and start again");
+  fail_plainly(doing(),
+               now == FileIdentity{} ? "the file was removed since it was opened"
+                                     : "the file was changed or replaced since it was opened",
+               "do not touch a dataset while it is in use, and start again");
 }
 
 DatasetReader::~DatasetReader() = default;
@@ -77,7 +78,7 @@ void DatasetReader::check_description() const {
          fmt::format("{} flags for {} {}", d.periodic.size(), geometry_name(d.geometry), shape_text(d.shape)),
          "make the file again");
   }
-  // The last of the input channels are frames of the output: there must be so many.
+  // The last of the input channels are frames of the output: there must be that many.
   if (!finite(d.initial_time) || (!d.initial_time.empty() && d.time.empty()) ||
       std::ssize(d.initial_time) * d.output_channels() > d.input_channels()) {
     fail(doing, "initial_time with one finite time per frame among the input fields",

@@ -30,8 +30,7 @@ std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double val
 
 class Hdf5File;
 
-// A dataset whose arrays are in memory, laid out as those of a file. Whoever made them keeps them alive by `owner`, and
-// as they are.
+// A dataset whose arrays are in memory, laid out as those of a file. `owner` keeps them alive, and as they are.
 struct MemoryDataset {
   SetDescription description;
   std::vector<Split> splits;                          // one per sample
@@ -55,8 +54,8 @@ class DatasetWriter {
   // shared_coordinates: one set of coordinates for all samples, given here as [N, dx]; else one with each sample.
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 std::span<const float> shared_coordinates);
-  // Clouds of different sizes: counts[i] points in sample i, each with coordinates of its own; steady sets only.
-  // The description's shape becomes [median count].
+  // Clouds of different sizes: counts[i] points in sample i, each with its own coordinates; steady datasets only. The
+  // description's shape becomes [median count].
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 const std::vector<std::int64_t>& counts);
   ~DatasetWriter();
@@ -66,7 +65,7 @@ class DatasetWriter {
   // coordinates: [N, dx], empty when shared; input: [N, da]; output: [N, du] or [T, N, du]; kept: [N, dk]. Thread-safe.
   void write(std::int64_t sample, std::span<const float> coordinates, std::span<const float> input,
              std::span<const float> output, std::span<const float> kept = {});
-  // Cells of a mesh, [cells, corners] with indices of points: made first, so many for all samples (then written as
+  // Cells of a mesh, [cells, corners] with indices of points: made first, for all samples (then written as
   // those of sample 0) or for each, then written. See dataset_cells.cpp.
   void make_cells(CellKind kind, std::int64_t count);
   void make_cells(CellKind kind, const std::vector<std::int64_t>& counts);
@@ -88,7 +87,7 @@ class DatasetWriter {
   void write_attributes(const std::vector<Split>& splits);
 };
 
-// Samples in memory, in the order they were asked for, one behind the other.
+// Samples in memory, in the requested order, one after the other.
 struct Samples {
   std::int64_t count = 0, points = 0;  // points of each sample, where all have the same number
   std::int64_t frames = 1;             // times of the output
@@ -144,7 +143,7 @@ class DatasetReader {
   std::optional<CellKind> cell_kind() const { return cell_kind_; }
   bool shared_cells() const { return cell_offsets_.empty(); }
   std::vector<std::int64_t> read_cells(std::int64_t id) const;  // [cells, corners], points of the sample; empty: none
-  // A number for the contents of all arrays, the same for the same contents; not for files a stranger made.
+  // A number for the contents of all arrays, the same for the same contents; not for untrusted files.
   std::uint64_t hash() const;
   // Held while HDF5 is called: it may be built without thread safety.
   static std::mutex& reading_mutex();

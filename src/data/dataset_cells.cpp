@@ -34,7 +34,7 @@ void DatasetWriter::make_cells(CellKind kind, const std::vector<std::int64_t>& c
 
 void DatasetWriter::write_cells(std::int64_t sample, std::span<const std::int64_t> corners) {
   const auto at = static_cast<std::size_t>(sample);
-  if (!cell_kind_ || at + 1 >= cell_offsets_.size()) fail("writing cells", "cells made before", "none");
+  if (!cell_kind_ || at + 1 >= cell_offsets_.size()) fail_plainly("writing cells", "the cells were not created before");
   const std::int64_t rows = cell_offsets_[at + 1] - cell_offsets_[at];
   if (std::ssize(corners) != rows * cell_corners(*cell_kind_))
     fail("writing cells", fmt::format("{} cells of {} corners", rows, cell_corners(*cell_kind_)),
@@ -56,7 +56,8 @@ void DatasetReader::check_cells(const Hdf5File& file) {
   cell_count_ = shape[0];
   if (!file.has("cell_offsets")) {
     if (!counts_.empty())
-      fail(doing, "/cell_offsets beside /cells, where clouds differ in size", "none", "make the file again");
+      fail_plainly(doing, "/cell_offsets is missing; clouds of different sizes need it with /cells",
+                   "make the file again");
     return;
   }
   cell_offsets_ = file.read_integers("cell_offsets");

@@ -89,11 +89,11 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
   SetDescription& d = description_;
   if (d.geometry != Geometry::points || !d.time.empty() || !d.kept.empty() || counts.size() != splits.size() ||
       counts.empty()) {
-    fail("writing clouds of different sizes", "steady point clouds and one count a sample",
+    fail("writing clouds of different sizes", "steady point clouds and one count per sample",
          fmt::format("{} counts for {} samples of a {}", counts.size(), splits.size(), geometry_name(d.geometry)));
   }
   for (const std::int64_t count : counts) {
-    if (count < 1) fail("writing clouds of different sizes", "at least one point a sample", std::to_string(count));
+    if (count < 1) fail("writing clouds of different sizes", "at least one point per sample", std::to_string(count));
     offsets_.push_back(offsets_.back() + count);
   }
   d.shape = {median(counts)};
@@ -184,11 +184,11 @@ void DatasetReader::read_description(const Hdf5File& file) {
   const auto format = file.attribute("format");
   if (!format || *format != "lano-dataset") {
     fail(doing, "a LANO dataset (attribute format = lano-dataset)", "an HDF5 file of another kind",
-         "bring it in with 'lano import'");
+         "import it with 'lano import'");
   }
   const auto required = [&](const char* name) {
     const auto text = file.attribute(name);
-    if (!text) fail(doing, fmt::format("the attribute '{}'", name), "none", "make the file again");
+    if (!text) fail_plainly(doing, fmt::format("the attribute '{}' is missing", name), "make the file again");
     return *text;
   };
   if (required("format_version") != std::to_string(kDatasetVersion)) {
@@ -226,7 +226,7 @@ void DatasetReader::check_arrays(const Hdf5File& file) {
   if (file.has("offsets")) {
     offsets_ = file.read_integers("offsets");
     if (d.geometry != Geometry::points || offsets_.size() < 2 || offsets_.front() != 0) {
-      fail(doing, "/offsets of point clouds, starting at 0", "something else", "make the file again");
+      fail_plainly(doing, "/offsets must belong to point clouds and start at 0", "make the file again");
     }
     for (std::size_t i = 1; i < offsets_.size(); ++i) {
       if (offsets_[i] <= offsets_[i - 1])
@@ -248,7 +248,7 @@ void DatasetReader::check_arrays(const Hdf5File& file) {
     if (has_output_) expect("output", file.shape("output"), output_shape(d, size_));
     if (!d.kept.empty()) expect("kept", file.shape("kept"), {size_, d.points(), d.kept_channels()});
   }
-  const auto codes = file.read_integers("split");  // wider than they are stored: a code of 256 is none of ours
+  const auto codes = file.read_integers("split");  // wider than they are stored: a code of 256 is invalid
   if (static_cast<std::int64_t>(codes.size()) != size_) {
     fail(doing, fmt::format("{} entries in /split", size_), std::to_string(codes.size()));
   }

@@ -39,13 +39,13 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
                            const SampleMaker& make, bool replace, Listener& listener) {
   const auto samples = static_cast<std::int64_t>(splits.size());
   const bool own = shared_coordinates.empty();
-  // Sample i depends on the description alone, so a store of more or fewer samples of the same set is not another set;
-  // but its size is part of the header to keep one meaning of "finished".
+  // Sample i depends on the description alone, so a store with more or fewer samples of the same dataset is still
+  // valid; but its size is part of the header to keep one meaning of "finished".
   const std::string header = nlohmann::json{{"set", to_json(description)}, {"samples", samples}}.dump();
   const auto parent = path.parent_path();
   if (!parent.empty() && !std::filesystem::is_directory(parent)) {
-    fail(fmt::format("writing '{}'", path.string()), "an existing folder", fmt::format("none at {}", parent.string()),
-         "create it first");
+    fail_plainly(fmt::format("writing '{}'", path.string()),
+                 fmt::format("the folder '{}' does not exist", parent.string()), "create it first");
   }
   SampleStore store(path.string() + ".samples", header, samples,
                     static_cast<std::int64_t>(Room(description, own).values.size()), replace);
@@ -67,8 +67,9 @@ Generated generate_dataset(const std::filesystem::path& path, const SetDescripti
           std::int64_t attempt = 0;
           while (!make(i, attempt, room.arrays)) {
             if (++attempt == kMostAttempts) {
-              fail(fmt::format("generating sample {}", i), "a draw that converges",
-                   fmt::format("none in {}", kMostAttempts), "finished samples are kept; choose other parameters");
+              fail_plainly(fmt::format("generating sample {}", i),
+                           fmt::format("none of {} draws converged", kMostAttempts),
+                           "finished samples are kept; choose other parameters");
             }
           }
           store.add(i, attempt, room.values);

@@ -1,6 +1,6 @@
-// Generation of a data set on every core: samples are independent jobs. Sample i may depend on nothing but its index,
+// Generation of a dataset, using all cores: samples are independent jobs. Sample i may depend on nothing but its index,
 // so the file's arrays do not depend on the number of threads, nor on where a generation was stopped: finished samples
-// are kept in a side store (OUT.samples) until all are there, and the file is put together from it.
+// are kept in a side store (OUT.samples) until all are there, and the file is assembled from it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Generated {
   std::int64_t redrawn = 0;  // draws that did not converge and were drawn again
 };
 
-// Goes on with what OUT.samples holds where it was begun for the same set; one begun for another is refused, or
-// replaced. A sample that fails to converge twenty times fails the generation; what is finished stays in the store.
+// Resumes from OUT.samples if it was begun for the same dataset; one begun for another is refused, or replaced. A
+// sample that fails to converge twenty times fails the generation; what is finished stays in the store.
 Generated generate_dataset(const std::filesystem::path& path, const SetDescription& description,
                            const std::vector<Split>& splits, std::span<const float> shared_coordinates,
                            const SampleMaker& make, bool replace = false, Listener& listener = quiet());

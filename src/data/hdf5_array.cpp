@@ -1,6 +1,6 @@
-// Extents and storage are two statements of an HDF5 file that nobody compares: an array of 2^50 values may have no
-// bytes at all, a contiguous one may be said to lie beyond the end of the file, a compact or compressed one may hold
-// fewer bytes than its extents need (HDF5 1.10 then copies from behind its buffer), values may be said to be in another
+// Extents and storage are two statements of an HDF5 file that HDF5 does not compare: an array of 2^50 values may have
+// no bytes at all, a contiguous one may claim to lie beyond the end of the file, a compact or compressed one may hold
+// fewer bytes than its extents need (HDF5 1.10 then copies from beyond its buffer), values may claim to be in another
 // file altogether. All that is refused here:
 //   contiguous, compact: bytes stored = values x size of a value, inside the file;
 //   chunked: bytes stored <= bytes of the file, values x size <= 1100 x bytes stored (deflate reaches 1032), every
@@ -20,7 +20,7 @@ namespace lano {
 namespace {
 
 constexpr std::uint64_t kMostDeflation = 1100;
-constexpr std::size_t kChecksumBytes = 4;  // that Fletcher32 puts behind a block
+constexpr std::size_t kChecksumBytes = 4;  // that Fletcher32 appends to a block
 
 // IEEE half precision, which HDF5 1.10 has no name for.
 Hdf5Handle half_type(hid_t like) {
@@ -42,8 +42,8 @@ bool is_plain_number(hid_t type) {
   return H5Tequal(type, half_type(H5T_IEEE_F32LE).get()) > 0 || H5Tequal(type, half_type(H5T_IEEE_F32BE).get()) > 0;
 }
 
-// Fletcher's sum over 16-bit words, high byte first: two sums modulo 65535, here compared with what stands behind a
-// block. HDF5 writes 65535 for 0, and before 1.6.3 turned the bytes of each half.
+// Fletcher's sum over 16-bit words, high byte first: two sums modulo 65535, here compared with what follows a block.
+// HDF5 writes 65535 for 0, and before 1.6.3 turned the bytes of each half.
 bool fletcher32_holds(std::span<const unsigned char> bytes, std::span<const unsigned char, kChecksumBytes> said) {
   std::uint64_t first = 0, second = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
@@ -151,7 +151,7 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
         H5Pget_filter2(properties_.get(), static_cast<unsigned>(f), &flags, &parameters, nullptr, 0, nullptr, &config);
     if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) {
       fail(doing_, "values stored plain, or with gzip, shuffle and Fletcher32", fmt::format("filter {}", filter),
-           "pack it anew: h5repack -f GZIP=3");
+           "repack it: h5repack -f GZIP=3");
     }
     filters_.push_back(filter);
   }
@@ -192,7 +192,7 @@ void Hdf5Array::check_storage(std::uint64_t file_bytes) {
   if (H5Dget_num_chunks(set_.get(), space.get(), &written) < 0) fail_damaged(hdf5_reason());
   if (written != wanted) {
     fail(doing_, fmt::format("values for shape {} in {} blocks", shape_text(shape_), wanted),
-         fmt::format("{} blocks", written), "write the array whole");
+         fmt::format("{} blocks", written), "write the whole array");
   }
 }
 
@@ -288,7 +288,7 @@ void Hdf5Array::load_block(const std::vector<hsize_t>& start, hid_t memory_type,
       if (!fletcher32_holds(values, all.last<kChecksumBytes>())) fail_damaged("a block with a wrong check sum");
       block.resize(values.size());
     } else if (filters_[f] == H5Z_FILTER_DEFLATE) {
-      // Filters before this one may have added a check sum each.
+      // Filters before this one may have added a checksum each.
       std::vector<char> inflated(bytes + f * kChecksumBytes);
       uLongf size = inflated.size();
       if (uncompress(reinterpret_cast<Bytef*>(inflated.data()), &size, reinterpret_cast<const Bytef*>(block.data()),

@@ -1,7 +1,6 @@
-// One array of numbers in an HDF5 file that may come from a stranger: what the file says of it is checked against the
-// bytes that are there once, on opening; then parts of it are read. HDF5 finds the bytes; compressed blocks are
-// inflated here, because HDF5 1.10 reads past the end of a block that inflates to less than it should. Private to
-// src/data.
+// One array of numbers in an HDF5 file that may be untrusted: what the file says about it is checked once, on opening,
+// against the bytes that are there; then parts of it are read. HDF5 finds the bytes; compressed blocks are inflated
+// here, because HDF5 1.10 reads past the end of a block that inflates to less than it should. Private to src/data.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ class Hdf5Array {
 
   const Shape& shape() const { return shape_; }
   std::string type_name() const;  // as NumPy names it
-  // The values in one range an axis, last axis fastest, as numbers of the memory type.
+  // The values in one range per axis, last axis fastest, as numbers of the memory type.
   void read(std::span<const AxisRange> ranges, std::span<float> to) const {
     read(ranges, H5T_NATIVE_FLOAT, sizeof(float), to.size(), to.data());
   }

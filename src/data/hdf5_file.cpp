@@ -104,7 +104,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path) {
   const std::uint64_t bytes = file_bytes(path, doing);
   if (!is_hdf5(path)) {
     fail(doing, "an HDF5 file", "another kind of file, or a damaged one",
-         "make it with 'lano generate', or bring your own arrays with 'lano import'");
+         "make it with 'lano generate', or import your own arrays with 'lano import'");
   }
   rehearse_walk(path, bytes, "");
   return open_file(path, bytes);
@@ -112,7 +112,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path) {
 
 Hdf5File Hdf5File::open_file(const std::filesystem::path& path, std::uint64_t bytes) {
   Hdf5File file(Hdf5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose), path);
-  if (!file.file_) file.fail_reading("a whole HDF5 file", hdf5_reason());
+  if (!file.file_) file.fail_reading("a complete HDF5 file", hdf5_reason());
   file.bytes_ = bytes;
   return file;
 }
@@ -144,8 +144,8 @@ void Hdf5File::rehearse_walk(const std::filesystem::path& path, std::uint64_t by
       },
       kSeconds);
   if (!end.empty()) {
-    fail(fmt::format("reading '{}'", path.string()), "an HDF5 file that HDF5 can walk through",
-         fmt::format("one that ends it: {}", end), "copy the file again; do not trust it");
+    fail_plainly(fmt::format("reading '{}'", path.string()), fmt::format("the HDF5 library fails on it: {}", end),
+                 "copy the file again; do not trust it");
   }
 }
 
@@ -327,7 +327,7 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   const Hdf5Handle attribute(H5Aopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
   const Hdf5Handle type(attribute ? H5Aget_type(attribute.get()) : -1, H5Tclose);
   const Hdf5Handle space(attribute ? H5Aget_space(attribute.get()) : -1, H5Sclose);
-  if (!type || !space) fail_reading(fmt::format("a whole attribute '{}'", name), hdf5_reason());
+  if (!type || !space) fail_reading(fmt::format("a complete attribute '{}'", name), hdf5_reason());
   if (H5Sget_simple_extent_npoints(space.get()) != 1)
     fail_reading(fmt::format("one text in attribute '{}'", name), "several");
   if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");

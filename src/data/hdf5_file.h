@@ -55,8 +55,8 @@ class Hdf5File {
   std::string type(const std::string& name) const;  // of its numbers, as NumPy names it
   std::vector<std::string> names() const;           // of all arrays, those in groups as GROUP/NAME
   std::vector<ArrayInfo> arrays() const;            // the same with shapes and types
-  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails where there is none such,
-  // or where its extents are more than its bytes in the file can hold.
+  // The name of an array of numbers: `key`, or the only array where the key is empty. Fails if there is none, or where
+  // its extents are more than its bytes in the file can hold.
   std::string numeric_array(const std::string& key, const std::string& doing) const;
 
   // A float32 (or uint8) array; chunk empty: contiguous.
@@ -74,7 +74,7 @@ class Hdf5File {
 
   // `count` rows of the first axis, from `first`.
   void read_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<float> values) const;
-  // The values in one range an axis, last axis fastest.
+  // The values in one range per axis, last axis fastest.
   void read_slab(const std::string& name, std::span<const AxisRange> ranges, std::span<float> values) const;
   std::vector<double> read_doubles(const std::string& name) const;
   std::vector<std::int64_t> read_integers(const std::string& name) const;
@@ -100,7 +100,7 @@ class Hdf5File {
   Hdf5Handle file_;
   std::uint64_t bytes_ = 0;                                                 // on disk, where it was opened to read
   mutable std::map<std::string, std::shared_ptr<const Hdf5Array>> arrays_;  // closed before the file
-  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once asked for
+  mutable std::optional<std::vector<std::string>> names_;                   // of a file opened to read, once requested
 };
 
 }  // namespace lano

@@ -31,7 +31,7 @@ ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& a
     if (!kind)
       fail_usage("reading cells", "--cell-kind line, triangle, quadrilateral, tetrahedron or hexahedron", asked);
   } else if (one.size() == 2) {
-    // Corners last, else first; lines only where they are asked for.
+    // Corners last, otherwise first; lines only on request.
     for (const std::int64_t corners : {one[1], one[0]}) {
       if (!kind && corners != cell_corners(CellKind::line)) kind = cell_kind_of(corners, whom.dims);
     }
@@ -49,7 +49,7 @@ ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& a
     fail(named_.doing(), fmt::format("cells for {} samples, or one array for all", whom.samples),
          std::to_string(samples));
   if (!samples_ && whom.ragged)
-    fail(named_.doing(), "one array of cells per sample, where clouds differ in size", "one for all");
+    fail(named_.doing(), "one array of cells per sample, since the clouds differ in size", "one for all");
 }
 
 const Shape& ImportCells::shape_of(std::int64_t sample) const {

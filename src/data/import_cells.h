@@ -1,5 +1,5 @@
-// The cells of a mesh given as an array: triangles, quadrilaterals, tetrahedra, for all samples or each. For imports
-// and for `lano predict --cells`.
+// The cells of a mesh given as an array: triangles, quadrilaterals, tetrahedra, shared by all samples or one array per
+// sample. For imports and for `lano predict --cells`.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ class ImportCells {
     std::int64_t samples = 1, dims = 0;
     bool ragged = false;  // clouds of different sizes
   };
-  // [cells, corners] or [corners, cells], or one such array for each sample. `kind` empty: told from the corners.
+  // [cells, corners] or [corners, cells], or one such array for each sample. `kind` empty: derived from the corners.
   ImportCells(NamedArray named, SampleAxis samples, const std::string& kind, const For& whom);
 
   CellKind kind() const { return kind_; }

@@ -11,7 +11,7 @@ namespace lano {
 namespace {
 
 constexpr std::int64_t kMostChannels = 4096;  // each gets a name
-constexpr std::int64_t kMostParameters = 64;  // per sample; more are a field on points of its own
+constexpr std::int64_t kMostParameters = 64;  // per sample; more are a field on other points
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 24;
 
 // Samples [first, first + count); the file that a bad number is in is named.
@@ -22,7 +22,7 @@ void check_all_finite(std::span<const float> values, const ArraySource& source, 
   const std::int64_t each = std::max<std::int64_t>(1, std::ssize(values) / std::max<std::int64_t>(1, count));
   const std::int64_t sample = first + (bad - values.begin()) / each;
   fail(rows ? source.doing_row(sample) : source.doing(), "finite numbers", fmt::format("{} in sample {}", *bad, sample),
-       "remove or mend that sample");
+       "correct or remove that sample");
 }
 
 // Of space and, where `channels` is set, channels, for one sample; without samples and time.
@@ -116,7 +116,7 @@ std::size_t sample_axis(const NamedArray& named, SampleAxis where) {
 ImportField output_field(NamedArray named, const ArrayImport& options, std::optional<std::size_t> time_axis) {
   if (!named.list.empty()) {
     if (time_axis || !options.time.empty())
-      fail(named.doing(), "samples of one size, where there is time", "samples of different sizes",
+      fail(named.doing(), "samples of one size, since there is time", "samples of different sizes",
            "clouds of different sizes are steady");
     return {std::move(named), options.channels};
   }
@@ -153,7 +153,7 @@ ImportField input_field(NamedArray named, const ArrayImport& options, const Impo
     return shape[*axes.samples] == samples && !output.ragged() && space == output.shape();
   };
   if (!shape.empty() && element_count(shape) > 0) {
-    // With the axis of channels that was said, or without one; then parameters, one row per sample.
+    // With the given axis of channels, or without one; then parameters, one row per sample.
     for (const ChannelAxis channels : {options.channels, ChannelAxis::none}) {
       const ImportField::Axes axes = axes_of(named, options.samples, channels, std::nullopt);
       if (fits(axes)) return {std::move(named), axes};
@@ -304,7 +304,7 @@ std::vector<float> ImportCoordinates::read(std::int64_t first, std::int64_t coun
   }
   std::size_t most = 0;
   for (const auto& part : parts) most = std::max(most, part.size());
-  out.resize(most * dims);  // a coordinate that all samples share stands beside those of each
+  out.resize(most * dims);  // shared coordinates are combined with those of each sample
   for (std::size_t i = 0; i < most; ++i) {
     for (std::size_t a = 0; a < dims; ++a) out[i * dims + a] = parts[a][i % parts[a].size()];
   }

@@ -1,5 +1,5 @@
 // One field of an import: which axis of its array is samples, time, space and channels, and its values in blocks of
-// samples, brought to [S, T, N, channels]. Private to src/data.
+// samples, in the form [S, T, N, channels]. Private to src/data.
 #pragma once
 
 #include <optional>
@@ -52,8 +52,8 @@ std::size_t sample_axis(const NamedArray& named, SampleAxis where);
 // The output, with its axis of time where there is one (an index into the array's axes).
 ImportField output_field(NamedArray named, const ArrayImport& options, std::optional<std::size_t> time_axis);
 
-// An input beside the output: a field on the output's points, parameters [S, k] or [S], or, where `elsewhere` is set, a
-// field on points of its own.
+// An input: a field on the output's points, parameters [S, k] or [S], or, if `elsewhere` is set, a field on other
+// points.
 ImportField input_field(NamedArray named, const ArrayImport& options, const ImportField& output, bool elsewhere);
 
 // The coordinates of points of `shape` (lists: `like`'s sizes), one array or one per axis.

@@ -39,7 +39,7 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
   const ImportField* own = nullptr;
   group.inputs.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // Points of its own, or parameters? It has as many points as the coordinates say, or as many axes as the grid.
+    // Other points, or parameters? It has as many points as the coordinates say, or as many axes as the grid.
     bool own_points = false;
     if (inputs[i].array && !input_shapes[i].empty()) {
       const std::size_t axis = sample_axis(inputs[i], options.samples);
@@ -61,12 +61,13 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
     if (!input_coords.empty() && own == nullptr && own_points && last.shape() != group.output->shape()) own = &last;
     if (own != nullptr && &last != own && group.elsewhere(last) && last.shape() != own->shape())
       fail(last.doing(), fmt::format("shape {}, as the input '{}'", shape_text(own->shape()), own->named().name),
-           shape_text(last.shape()), "inputs on points of their own must share them");
+           shape_text(last.shape()), "inputs on other points than the output must share them");
   }
   if (!input_coords.empty()) {
     if (own == nullptr)
-      fail_usage("importing arrays", "an input on points of its own beside --input-coords", "none",
-                 "leave --input-coords out");
+      fail_usage_plainly("importing arrays",
+                         "--input-coords is given, but every input lies on the points of the output",
+                         "leave --input-coords out");
     group.input_coords.emplace(std::move(input_coords), options, *own, "the input's");
   }
   if (!words.coords.empty()) group.coords.emplace(open_all(words.coords), options, *group.output, "the output's");
@@ -77,7 +78,7 @@ ImportGroup read_group(const ArrayImport& options, const ArrayWords& words, cons
   return group;
 }
 
-// What one split says of its arrays, over what is said of all.
+// What is given for one split overrides what is given for all.
 ArrayWords words_of(const ArrayImport& options, const ImportPart& part, const char* split) {
   ArrayWords words = options.words;
   const ArrayWords& own = part.words;
@@ -85,9 +86,9 @@ ArrayWords words_of(const ArrayImport& options, const ImportPart& part, const ch
   if (by_name && part.files.empty()) {
     // Input of one split with the output of another would be silent nonsense.
     if (own.output.empty() || (own.input.empty() && !options.words.input.empty())) {
-      fail_usage("importing arrays", fmt::format("--{0}-output, and --{0}-input where there is input", split),
-                 own.output.empty() ? fmt::format("no --{}-output", split) : fmt::format("no --{}-input", split),
-                 "see 'lano import --help'");
+      fail_usage_plainly("importing arrays",
+                         fmt::format("--{}-{} is missing", split, own.output.empty() ? "output" : "input"),
+                         "see 'lano import --help'");
     }
   }
   if (!own.output.empty()) words.output = own.output;
@@ -100,8 +101,8 @@ ArrayWords words_of(const ArrayImport& options, const ImportPart& part, const ch
 
 void check_words(const ArrayWords& words, bool archive) {
   if (words.output.empty()) {
-    fail_usage("importing arrays", "--output with the name of an array, a .npy file or FILE:NAME", "none",
-               "see 'lano import --help'");
+    fail_usage_plainly("importing arrays", "--output is missing",
+                       "give it the name of an array, a .npy file or FILE:NAME; see 'lano import --help'");
   }
   if (archive) return;
   std::vector<std::string> all{words.output};
@@ -129,10 +130,10 @@ void check_alike(const std::vector<ImportGroup>& groups) {
     if (text(group) != text(first))
       fail(fmt::format("importing '{}'", fmt::join(group.origins, "', '")),
            fmt::format("{}, as in '{}'", text(first), fmt::join(first.origins, "', '")), text(group),
-           "import data of different kinds into files of their own");
+           "import data of different kinds into separate files");
     if (group.time && group.time->times != first.time->times)
-      fail(fmt::format("importing '{}'", fmt::join(group.origins, "', '")), "the same times in all splits", "others",
-           "import them into files of their own");
+      fail_plainly(fmt::format("importing '{}'", fmt::join(group.origins, "', '")),
+                   "its times differ from those of the other splits", "import them into separate files");
   }
 }
 
@@ -150,7 +151,7 @@ std::vector<ImportGroup> open_import_groups(const ArrayImport& options) {
   };
   const bool by_files =
       !options.train.files.empty() || !options.validation.files.empty() || !options.test.files.empty();
-  // What is said of all splits speaks of the training samples, where the others have words but no files of their own.
+  // What is given for all splits means the training samples, if the others have arguments but no files.
   if (!given(options.train) && !by_files) add(options.words, options.files, std::nullopt);
   for (const auto& [part, split] :
        {std::pair(&options.train, Split::train), std::pair(&options.validation, Split::validation),

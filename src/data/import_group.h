@@ -1,5 +1,5 @@
-// The arrays of one import, opened and told apart: groups of samples, each from one archive or from files named one by
-// one, all of one split or to be divided. Private to src/data.
+// The arrays of one import, opened and sorted: groups of samples, each from one archive or from files named one by one,
+// all of one split or to be divided. Private to src/data.
 #pragma once
 
 #include <optional>

@@ -33,9 +33,9 @@ void mark_periodic(const ArrayImport& options, std::span<const float> coordinate
     const double extent = d.box[2 * a + 1] - d.box[2 * a];
     if (nodes || (placed && std::abs(extent / spacing[a] - static_cast<double>(d.shape[a])) > 0.1)) {
       fail_usage(kDoing,
-                 fmt::format("{} points on one period of axis {}, the first of the next left out", d.shape[a], a),
+                 fmt::format("{} points on one period of axis {}, without the first of the next", d.shape[a], a),
                  "points at both ends of the box",
-                 nodes ? "say --grid-points left or centres" : "give the whole period as --box");
+                 nodes ? "use --grid-points left or centres" : "give the whole period as --box");
     }
   }
 }

@@ -71,7 +71,7 @@ SplitPlan plan_splits(const ArrayImport& options, const std::vector<SampleGroup>
     for (std::int64_t row = 0; row < groups[g].samples; ++row) to.push_back({g, row});
   }
   SplitPlan plan;
-  // Samples that are not said to be of one split are divided; so are training samples, where nobody brings a test.
+  // Samples that are not assigned to a split are divided; so are training samples if there are no test samples.
   const bool only_test = train.empty() && undivided.empty();
   train.insert(train.end(), undivided.begin(), undivided.end());
   if (options.shuffle) shuffle_rows(train, *options.shuffle);
@@ -141,9 +141,9 @@ void SplitCheck::judge(const ArrayImport& options, Listener& listener) const {
   const auto count = [&](Split split) { return std::count(plan_.splits.begin(), plan_.splits.end(), split); };
   if (count(Split::train) == 0) listener.warn("no training samples: this dataset is for lano eval and lano predict");
   if (count(Split::train) > 0 && count(Split::validation) == 0 && options.validation_share > 0)
-    listener.warn("no validation samples: a training has nothing to choose its weights by; bring more samples");
+    listener.warn("no validation samples: a training cannot choose its weights by them; import more samples");
   if (count(Split::test) == 0 && options.test_count.value_or(1) > 0)
-    listener.warn("no test samples: nothing will say how good a model is; bring more samples");
+    listener.warn("no test samples: the error of a model cannot be measured; import more samples");
   judge_copies(listener);
   judge_likeness(options, listener);
 }
@@ -160,15 +160,13 @@ void SplitCheck::judge_copies(Listener& listener) const {
     if (known.contains(hashes_[i])) ++copies;
   }
   if (test > 0 && copies == test && !known.empty()) {
-    fail(kSplitting, "test samples that no training has seen",
-         fmt::format("all {} test samples among the training samples, number for number", test),
-         "give other samples for the test, or leave the test out to have some set apart");
+    fail_plainly(kSplitting, fmt::format("all {} test samples are among the training samples, number for number", test),
+                 "give other samples for the test, or no test samples: then some are set apart");
   }
   if (copies > 0)
     listener.warn(
         fmt::format("{} of {} test samples are training or validation samples, number for number", copies, test));
-  if (repeated > 0)
-    listener.warn(fmt::format("{} samples of train and validation are repetitions of others", repeated));
+  if (repeated > 0) listener.warn(fmt::format("{} training and validation samples repeat others", repeated));
 }
 
 // Two means differ where their distance is beyond the spread of the samples (a shift that matters) and beyond four

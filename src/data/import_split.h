@@ -1,5 +1,5 @@
-// Which imported samples go to train, validation and test, and what should make a user look twice: splits that are
-// empty, test samples that are training samples, test samples unlike the training samples. Private to src/data.
+// Which imported samples go to train, validation and test, and warnings for the user: splits that are empty, test
+// samples that are training samples, test samples unlike the training samples. Private to src/data.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct SplitPlan {
 
 SplitPlan plan_splits(const ArrayImport& options, const std::vector<SampleGroup>& groups);
 
-// Collects what is needed to judge the splits while samples go by.
+// Collects what is needed to check the splits while samples are written.
 class SplitCheck {
  public:
   SplitCheck(const SplitPlan& plan, std::vector<std::string> fields);
 
-  // coordinates: empty where shared. Fields one behind the other, [N, channels] each.
+  // coordinates: empty where shared. Fields one after the other, [N, channels] each.
   void add(std::int64_t place, std::span<const float> coordinates, std::span<const float> input,
            std::int64_t input_channels, std::span<const float> output, std::int64_t output_channels);
   // Refuses a test split made of training samples, warns of the rest.

@@ -56,7 +56,7 @@ std::vector<std::size_t> candidates(const ArrayImport& options, const NamedArray
   for (std::size_t a = 0; a < output.array->shape().size(); ++a) {
     if (a != samples) axes.push_back(a);
   }
-  // With time first, channels follow it; with time last, they stand behind it.
+  // With time first, channels follow it; with time last, they come after it.
   if (options.channels == ChannelAxis::last && !axes.empty()) axes.pop_back();
   if (options.channels == ChannelAxis::first && !outer && !axes.empty()) axes.erase(axes.begin());
   return axes;
@@ -65,7 +65,7 @@ std::vector<std::size_t> candidates(const ArrayImport& options, const NamedArray
 [[noreturn]] void ask_for_axis(const NamedArray& output, const std::string& found) {
   fail_usage(kReadingTime, "the axis of time: --time first, --time last or --time axis=N",
              fmt::format("{} of the output {}", found, shape_text(output.array->shape())),
-             "axes are counted from 0, samples among them");
+             "axes count from 0, including the axis of samples");
 }
 
 std::size_t said_axis(const std::string& word, const ArrayImport& options, const NamedArray& output) {
@@ -112,7 +112,7 @@ std::optional<ImportTime> import_time(const ArrayImport& options, const NamedArr
   if (options.time.empty()) return std::nullopt;
   const TimeWords words = parse_time_words(options.time);
   if (!output.list.empty())
-    fail(output.doing(), "samples of one size, where there is time", "samples of different sizes",
+    fail(output.doing(), "samples of one size, since there is time", "samples of different sizes",
          "clouds of different sizes are steady");
   const Shape& shape = output.array->shape();
   std::optional<std::size_t> axis;
@@ -140,7 +140,7 @@ std::optional<ImportTime> import_time(const ArrayImport& options, const NamedArr
     if (!axis) ask_for_axis(output, fmt::format("{} times, which fit no axis", values.size()));
   }
   if (!axis) axis = axis_beside(input_shapes, options, output);
-  if (!axis) ask_for_axis(output, "none said, and no input that tells it");
+  if (!axis) ask_for_axis(output, "none given, and no input that determines it");
   ImportTime time{*axis, {}};
   const std::int64_t frames = shape[*axis];
   if (!values.empty() && std::ssize(values) != frames && std::ssize(values) != frames + 1)

@@ -1,4 +1,4 @@
-// The words of --time: which axis of the output is time, and when its frames are. Private to src/data.
+// The arguments of --time: which axis of the output is time, and when its frames are. Private to src/data.
 #pragma once
 
 #include <filesystem>

@@ -89,7 +89,8 @@ std::vector<fs::path> folder_files(const fs::path& folder) {
     return natural_less(a.filename().string(), b.filename().string());
   });
   if (files.empty())
-    fail_usage(fmt::format("reading the folder '{}'", folder.string()), "one .npy file per sample", "none");
+    fail_usage_plainly(fmt::format("reading the folder '{}'", folder.string()), "it has no .npy files",
+                       "it needs one per sample");
   return files;
 }
 

@@ -1,4 +1,4 @@
-// The words with which a user names arrays in `lano import` and `lano predict`, and the arrays they stand for.
+// The arguments by which a user names arrays in `lano import` and `lano predict`, and the arrays they refer to.
 #pragma once
 
 #include <filesystem>
@@ -23,18 +23,18 @@ FieldWord parse_field_word(const std::string& word);
 struct NamedArray {
   std::shared_ptr<const ArraySource> array;              // null for a list
   std::vector<std::shared_ptr<const ArraySource>> list;  // empty for one array
-  bool by_sample = false;         // made of a list: samples are the first axis, whatever else is said
-  std::vector<FieldInfo> fields;  // names and units given by the user, maybe none
-  std::string name;               // the key, or the stem of the file
-  std::string origin;             // the file's own name
+  bool by_sample = false;                                // made of a list: samples are the first axis in any case
+  std::vector<FieldInfo> fields;                         // names and units given by the user, maybe none
+  std::string name;                                      // the key, or the stem of the file
+  std::string origin;                                    // the file's own name
 
   const std::string& doing() const { return array ? array->doing() : list.front()->doing(); }
 };
 
-// The array a word stands for: in a file or folder of its own where the word says so, else in `archive`.
+// The array a word stands for: in the file or folder it names, otherwise in `archive`.
 NamedArray open_named(const std::filesystem::path& archive, const std::string& word);
 
-// True where the word says by itself where its array is.
+// True if the argument itself names the file of its array.
 bool names_its_file(const std::string& word);
 
 // Without the mark of a split at its end or its beginning: f for f_train, x for test_x. `mark` receives which it was.

@@ -1,6 +1,5 @@
-// Fields from the points they are given on to other points: multilinear where the first are a grid whose axes do not
-// depend on each other, else inverse squared distances of the nearest points. A plan serves every field on the same
-// points. Private to src/data.
+// Fields from the points they are given on to other points: multilinear from tensor-product grids, otherwise by inverse
+// squared distances of the nearest points. A plan serves every field on the same points. Private to src/data.
 #pragma once
 
 #include <cstdint>

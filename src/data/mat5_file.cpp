@@ -2,7 +2,7 @@
 // `matrix`, or an element `compressed` that inflates (zlib) to one; inside are the elements flags, dimensions, name and
 // numbers, each padded to eight bytes; up to four bytes may sit in the tag itself. Public description: "MAT-File
 // Format", The MathWorks. Cost: opening reads the tags and inflates the first bytes of each variable; reading inflates
-// from where the last read ended, or anew from the start of the variable where it lies before that.
+// from where the last read ended, or again from the start of the variable if it lies before that.
 #include "data/mat5_file.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ Number number(int type) {
 }
 
 [[noreturn]] void fail_damaged(const std::string& doing) {
-  fail(doing, "a whole MATLAB file", "a truncated or damaged one", "copy the file again");
+  fail(doing, "a complete MATLAB file", "a truncated or damaged one", "copy the file again");
 }
 
 std::uint32_t word(const unsigned char* bytes, bool swapped) {
@@ -119,7 +119,7 @@ class VariableBytes {
     }
   }
 
-  // Nothing may follow; where the bytes are compressed, their check sum must be right.
+  // Nothing may follow; if the bytes are compressed, their checksum must be right.
   void check_end() {
     char more = 0;
     if (compressed_ && (inflate_into(&more, 1) != 0 || !ended_)) fail_damaged(doing_);
@@ -183,7 +183,7 @@ Tag read_tag(VariableBytes& from, bool swapped) {
   return tag;
 }
 
-// The bytes behind a tag and their padding; at most `most`.
+// The bytes after a tag and their padding; at most `most`.
 std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::uint64_t most,
                                      const std::string& doing) {
   if (tag.bytes > most || (tag.small && tag.bytes > tag.inside.size())) fail_damaged(doing);
@@ -196,7 +196,7 @@ std::vector<unsigned char> read_body(VariableBytes& from, const Tag& tag, std::u
   return body;
 }
 
-// Reads what stands before the numbers; false for a variable that is none of ours.
+// Reads what precedes the numbers; false for a variable of no interest.
 bool describe(VariableBytes& from, Mat5Variable& variable, bool swapped, const std::string& doing) {
   const Tag matrix = read_tag(from, swapped);
   if (matrix.type != kMatrix || matrix.small) fail_damaged(doing);
@@ -361,7 +361,7 @@ std::unique_ptr<ArraySource> Mat5File::open(Mat5File file, const std::string& ke
   const Mat5Variable& variable = file.variables_[static_cast<std::size_t>(found - names.begin())];
   const std::string named = fmt::format("{}, array '{}'", doing, wanted);
   if (!variable.is_real_array()) {
-    fail(named, "a full array of real numbers", variable.type_name(), "save its numbers as an array of their own");
+    fail(named, "a full array of real numbers", variable.type_name(), "save its numbers as a separate array");
   }
   return std::make_unique<Mat5Source>(named, variable, std::move(file.file_), file.swapped_);
 }

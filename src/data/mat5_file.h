@@ -1,6 +1,6 @@
 // The numeric arrays of a MATLAB file of version 5 to 7, read from any stream of bytes: names and shapes first, numbers
-// when asked for. Every length is checked against the bytes that are there before it is used or given memory. Private
-// to src/data.
+// on request. Every length is checked against the bytes that are there before it is used or given memory. Private to
+// src/data.
 #pragma once
 
 #include <cstdint>

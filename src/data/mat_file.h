@@ -1,5 +1,5 @@
-// MATLAB's array files: v5 to v7 (compressed or not) through libmatio, v7.3 as the HDF5 it is. Arrays keep the shape
-// MATLAB and SciPy give them and come back row-major, although MATLAB stores the first axis fastest.
+// MATLAB's array files: v5 to v7 (compressed or not) by our own reader (data/mat5_file.h), v7.3 as HDF5. Arrays keep
+// the shape MATLAB and SciPy give them and come back row-major, although MATLAB stores the first axis fastest.
 #pragma once
 
 #include <filesystem>

@@ -47,10 +47,10 @@ DatasetReader::DatasetReader(std::shared_ptr<const MemoryDataset> arrays, Initia
   check_description();
   const SetDescription& d = description_;
   const bool ragged = !counts_.empty();
-  if (size_ < 1) fail(doing(), "at least one sample", "none");
+  if (size_ < 1) fail_plainly(doing(), "there are no samples");
   if (ragged && (d.geometry != Geometry::points || !d.time.empty() || shared_ || std::ssize(counts_) != size_ ||
                  *std::min_element(counts_.begin(), counts_.end()) < 1)) {
-    fail(doing(), "steady point clouds, each of at least one point, where their sizes differ", "others");
+    fail_plainly(doing(), "samples of different sizes must be steady point clouds of at least one point each");
   }
   if (ragged) offsets_.push_back(0);
   for (const std::int64_t count : counts_) offsets_.push_back(offsets_.back() + count);

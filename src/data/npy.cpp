@@ -34,7 +34,8 @@ struct Header {
 // The text after "'key':" in the dict literal, with leading blanks removed.
 std::string_view value_after(std::string_view dict, std::string_view key, std::string_view doing) {
   const auto at = dict.find(fmt::format("'{}':", key));
-  if (at == std::string_view::npos) fail(doing, fmt::format("'{}' in the NumPy header", key), "none", "");
+  if (at == std::string_view::npos)
+    fail_plainly(doing, fmt::format("the NumPy header has no '{}'", key), "copy the file again");
   dict.remove_prefix(at + key.size() + 3);
   while (!dict.empty() && dict.front() == ' ') dict.remove_prefix(1);
   return dict;
@@ -67,7 +68,8 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   }
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   const bool wide = byte(6) >= 2;  // version 2 and 3 have a four-byte length
-  if (byte(6) < 1 || byte(6) > 3 || (wide && bytes.size() < 12)) fail(doing, ".npy version 1, 2 or 3", "another", "");
+  if (byte(6) < 1 || byte(6) > 3 || (wide && bytes.size() < 12))
+    fail(doing, ".npy version 1, 2 or 3", "another version", "save it with numpy.save");
   const std::size_t start = wide ? 12 : 10;
   const std::size_t length = byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
   if (length > kLongestHeader)
@@ -81,7 +83,7 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   const std::string_view descr = value_after(dict, "descr", doing);
   const auto quote = descr.size() > 1 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
   if (quote == std::string_view::npos)
-    fail(doing, "one plain number type", "a structured NumPy array", "save each field alone");
+    fail(doing, "one plain number type", "a structured NumPy array", "save each field as a separate array");
   header.descr = std::string(descr.substr(1, quote - 1));
   const std::string_view order = value_after(dict, "fortran_order", doing);
   header.fortran = order.starts_with("True");

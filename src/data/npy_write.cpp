@@ -41,7 +41,7 @@ void write_npz(const std::filesystem::path& path, const std::vector<NpzArray>& a
   const auto require = [&](bool good, const char* found) {
     if (!good) fail(doing, "a folder that can be written to, with space left", found, "choose another --out");
   };
-  require(archive != nullptr, "none");
+  require(archive != nullptr, "one that cannot");
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t* const source = zip_source_buffer(archive.get(), entries[i].data(), entries[i].size(), 0);
     const zip_int64_t index = zip_file_add(archive.get(), (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);

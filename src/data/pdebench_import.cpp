@@ -86,7 +86,7 @@ std::int64_t import_pdebench(const BenchmarkImport& options, const std::filesyst
     expected.insert(expected.end(), extents.begin(), extents.end());
     expect_shape(*nu, expected);
     if (frames != 1 || options.time_stride) {
-      fail(tensor->doing(), "one time and no --time-stride beside 'nu'", fmt::format("{} times", frames));
+      fail(tensor->doing(), "one time and no --time-stride in a file with 'nu'", fmt::format("{} times", frames));
     }
   }
 

@@ -1,5 +1,5 @@
-// Import of PDEBench's HDF5 files: steady sets with `nu` [S, n...] and `tensor` [S, 1, n...], time-dependent ones with
-// `tensor` [S, T, n...] and t-coordinate; the axes of the grid in x-coordinate, y-coordinate, z-coordinate.
+// Import of PDEBench's HDF5 files: steady datasets with `nu` [S, n...] and `tensor` [S, 1, n...], time-dependent ones
+// with `tensor` [S, T, n...] and t-coordinate; the axes of the grid in x-coordinate, y-coordinate, z-coordinate.
 #pragma once
 
 #include "data/benchmark_import.h"

@@ -38,7 +38,7 @@ void SampleFeed::plan(std::vector<std::vector<Item>> batches) {
 }
 
 PreparedBatch SampleFeed::prepare(const std::vector<Item>& items) const {
-  std::vector<std::int64_t> rows;  // each sample once, though several of its frames may be asked for
+  std::vector<std::int64_t> rows;  // each sample once, though several of its frames may be needed
   std::vector<Item> local;
   for (const Item& item : items) {
     auto found = std::find(rows.begin(), rows.end(), item.row);

@@ -1,5 +1,5 @@
-// The training samples as batches, in the order training asks for them: from memory where they fit, else read from the
-// file by a thread of its own, some batches ahead. Both give the same numbers.
+// The training samples as batches, in the order training asks for them: from memory if they fit, otherwise read from
+// the file by a separate thread, some batches ahead. Both give the same numbers.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 namespace lano {
 
-// A batch ready to be learned from: items are rows of the set beside them.
+// A batch ready for training: items are rows of the samples next to them.
 struct PreparedBatch {
   std::shared_ptr<const SampleSet> set;
   std::vector<Item> items;

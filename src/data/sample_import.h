@@ -1,4 +1,4 @@
-// The common road of the benchmark importers: samples are loaded block by block from whatever files hold them, checked,
+// What the benchmark importers share: samples are loaded block by block from whatever files hold them, checked,
 // and written to a dataset file with its splits. Private to src/data.
 #pragma once
 
@@ -38,7 +38,7 @@ std::int64_t write_samples(const std::filesystem::path& out, const SetDescriptio
 // Fails unless the source has this shape; -1 stands for any extent.
 void expect_shape(const ArraySource& source, const Shape& expected);
 
-// Fails where `count` samples are asked of `available` ones.
+// Fails if `count` is more than the `available` samples.
 void expect_samples(const std::string& doing, const char* kind, std::int64_t count, std::int64_t available);
 
 // [S, N] arrays side by side: [S, N, arrays].

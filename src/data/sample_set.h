@@ -11,12 +11,12 @@
 
 namespace lano {
 
-// One thing to learn or to judge: a sample, and for time-dependent datasets one of its frames.
+// One item of training or evaluation: a sample, and for time-dependent datasets one of its frames.
 struct Item {
   std::int64_t row = 0, frame = 0;
 };
 
-// Some samples, their points one behind the other: P of all together. On meshes of one shape, on clouds of one size, or
+// Some samples, their points one after the other: P of all together. On meshes of one shape, on clouds of one size, or
 // on clouds of different sizes.
 struct FieldBatch {
   std::vector<std::int64_t> sizes;  // points of each sample

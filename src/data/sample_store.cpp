@@ -1,4 +1,4 @@
-// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, check sum (64 bits
+// Layout: "lano-samples 1\n", header length and header (JSON text), then records: sample, attempts, checksum (64 bits
 // each, this machine's byte order: the store never travels) and the floats.
 #include "data/sample_store.h"
 
@@ -47,7 +47,7 @@ SampleStore::SampleStore(std::filesystem::path path, const std::string& header, 
   // Two generations would write their records over each other's. The kernel gives the lock back, however this one ends.
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     ::close(file_);
-    fail(doing, "no other generation of this dataset", "one under way", "wait for it, or choose another --out");
+    fail_plainly(doing, "another process is generating this dataset", "wait for it, or choose another --out");
   }
   const std::uint64_t length = header.size();
   std::string start(kMagic);
@@ -60,7 +60,7 @@ SampleStore::SampleStore(std::filesystem::path path, const std::string& header, 
   if (found != start && !unfinished_start && !replace) {
     ::close(file_);
     fail(doing, "the samples of this generation", "those of another",
-         "give the same options to go on with it, or --force to begin anew");
+         "give the same options to resume it, or --force to start over");
   }
   if (found != start) {
     if (::ftruncate(file_, 0) != 0 ||
@@ -120,7 +120,7 @@ void SampleStore::add(std::int64_t sample, std::int64_t attempts, std::span<cons
         ::pwrite(file_, record.data() + done, record.size() - done, end_ + static_cast<std::int64_t>(done));
     if (written <= 0)
       fail(fmt::format("writing '{}'", path_.string()), "room for a sample", errno_text(errno),
-           "finished samples are kept: make room and go on");
+           "finished samples are kept: free space and give the command again");
     done += static_cast<std::size_t>(written);
   }
   places_[static_cast<std::size_t>(sample)] = end_ + static_cast<std::int64_t>(kHead);
@@ -139,8 +139,8 @@ void SampleStore::read(std::int64_t sample, std::span<float> values) const {
     done += static_cast<std::size_t>(got);
   }
   if (place < 0 || done < values.size_bytes()) {
-    fail(fmt::format("reading '{}'", path_.string()), fmt::format("sample {}", sample), "a store that ends before it",
-         "make the set again");
+    fail_plainly(fmt::format("reading '{}'", path_.string()), fmt::format("the file ends before sample {}", sample),
+                 "generate the dataset again");
   }
 }
 

@@ -1,5 +1,6 @@
-// Finished samples on disk, in the order they finished: one file that only grows, a record a sample with a check sum. A
-// kill at any moment loses no finished sample; a cut last record is dropped. Synced to the disk at least every second.
+// Finished samples on disk, in the order they finished: one file that only grows, a record per sample with a checksum.
+// A kill at any moment loses no finished sample; a cut last record is dropped. Synced to the disk at least every
+// second.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@ namespace lano {
 class SampleStore {
  public:
   // Opens or begins the store. header: what is being made; a store begun for another is refused, or with `replace`
-  // begun anew. values: floats of a sample.
+  // started over. values: floats of a sample.
   SampleStore(std::filesystem::path path, const std::string& header, std::int64_t samples, std::int64_t values,
               bool replace);
   ~SampleStore();

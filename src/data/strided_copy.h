@@ -1,5 +1,5 @@
 // Copies between arrays whose axes lie differently in memory: column-major to row-major, axes in another order, every
-// k-th index. Strides and counts are in elements, one an axis.
+// k-th index. Strides and counts are in elements, one per axis.
 #pragma once
 
 #include <cstring>

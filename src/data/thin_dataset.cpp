@@ -14,7 +14,7 @@
 namespace lano {
 namespace {
 
-// Rows of the points that stay, of `frames` fields [N, channels] one behind the other.
+// Rows of the points that stay, of `frames` fields [N, channels] one after the other.
 std::vector<float> kept_rows(std::span<const float> values, const std::vector<std::size_t>& points, std::size_t all,
                              std::size_t channels, std::size_t frames = 1) {
   std::vector<float> rows;
@@ -62,7 +62,7 @@ void thin_dataset(const std::filesystem::path& from, std::int64_t stride, const 
   const SetDescription& whole = reader.description();
   const std::string doing = fmt::format("thinning '{}'", from.string());
   if (whole.geometry == Geometry::points || !reader.has_output())
-    fail(doing, "a dataset with output on a grid or a mesh, whose points have neighbours by index", "another");
+    fail_plainly(doing, "the dataset has no output on a grid or a mesh, whose points have neighbours by index");
   if (stride < 1 || *std::min_element(whole.shape.begin(), whole.shape.end()) <= stride)
     fail_usage(doing, fmt::format("a stride that leaves two points on each axis of {}", shape_text(whole.shape)),
                std::to_string(stride));

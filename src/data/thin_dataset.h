@@ -1,6 +1,6 @@
 // A dataset on a grid or structured mesh kept at every s-th point of each axis: the same samples on a coarser mesh, for
 // studies of resolution. The first point of each axis stays, the last where the stride divides the steps; a mesh that
-// loses its end says so by its span (core/set_description.h).
+// loses its end records it in its span (core/set_description.h).
 #pragma once
 
 #include <cstdint>

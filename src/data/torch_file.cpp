@@ -1,6 +1,6 @@
 // A part of a tensor lies between a first and a last element of its storage. Where that stretch is short it is read at
 // once and the elements picked out of it; else the part is halved along the axis of the longest step, so that memory
-// stays bounded whatever the strides. Before the first part is read the storage's check sum is compared, in one pass.
+// stays bounded whatever the strides. Before the first part is read the storage's checksum is compared, in one pass.
 #include "data/torch_file.h"
 
 #include <fmt/format.h>
@@ -152,12 +152,13 @@ class TorchFile {
     open_storage_.clear();
     entry_.reset();
     const zip_int64_t index = zip_name_locate(archive_.get(), (folder_ + "data/" + tensor.storage).c_str(), 0);
-    if (index < 0) fail(doing, fmt::format("its numbers in 'data/{}'", tensor.storage), "none", "copy the file again");
+    if (index < 0)
+      fail_plainly(doing, fmt::format("'data/{}' with its numbers is missing", tensor.storage), "copy the file again");
     const std::uint64_t size = stored_bytes(index, doing), width = torch_type_bytes(tensor.type);
     if (size != static_cast<std::uint64_t>(tensor.storage_count) * width)
       fail(doing, fmt::format("{} numbers of {} bytes", tensor.storage_count, width), fmt::format("{} bytes", size),
            "copy the file again");
-    // libzip compares the check sum when an entry is read from its start to its end.
+    // libzip compares the checksum when an entry is read from its start to its end.
     if (std::find(checked_.begin(), checked_.end(), tensor.storage) == checked_.end()) {
       const ZipEntry all(zip_fopen_index(archive_.get(), static_cast<zip_uint64_t>(index), 0));
       std::string block(std::size_t{1} << 20, '\0');

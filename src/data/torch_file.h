@@ -1,6 +1,6 @@
-// PyTorch's files of plain tensors (.pt, .pth), as torch.save writes them since version 1.6: a zip with a pickle that
-// tells shapes and places, and the numbers as files beside it. Read in parts, every length checked before it is used;
-// nothing of the pickle is executed (data/torch_pickle.h). Older files (a bare pickle) are refused with a sentence.
+// PyTorch's files of plain tensors (.pt, .pth), as torch.save writes them since version 1.6: a zip with a pickle of
+// shapes and positions, and the numbers as separate entries. Read in parts, every length checked before it is used;
+// nothing of the pickle is executed (data/torch_pickle.h). Older files (a bare pickle) are refused.
 #pragma once
 
 #include <filesystem>

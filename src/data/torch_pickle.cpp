@@ -73,16 +73,16 @@ class Machine {
       if (command == '.') break;
       step(command);
     }
-    if (at_ != bytes_.size()) damaged("bytes behind the end of the pickle");
+    if (at_ != bytes_.size()) damaged("bytes after the end of the pickle");
     const std::uint32_t root = pop();
-    if (!stack_.empty()) damaged("values left behind");
+    if (!stack_.empty()) damaged("values left over");
     walk(root, "", 0);
     return std::move(found_);
   }
 
  private:
   [[noreturn]] void damaged(const std::string& found) const {
-    fail(doing_, "a whole file of torch.save", found, "copy the file again");
+    fail(doing_, "a complete file of torch.save", found, "copy the file again");
   }
   [[noreturn]] void foreign(const std::string& found) const {
     fail(doing_, "plain tensors, numbers, texts, and lists, tuples and dicts of them", found,
@@ -170,7 +170,8 @@ class Machine {
   void push_storage();
   void reduce();
   std::int64_t whole(std::uint32_t value) const {
-    if (values_[value].kind != Kind::integer || values_[value].integer < 0) damaged("a tensor with no whole numbers");
+    if (values_[value].kind != Kind::integer || values_[value].integer < 0)
+      damaged("a tensor whose sizes are not whole numbers");
     return values_[value].integer;
   }
   Shape extents(std::uint32_t value) const {
@@ -253,7 +254,7 @@ void Machine::step(unsigned char command) {
       return push_storage();
     case 'R':
       return reduce();
-    case 'b':  // BUILD: torch puts a note on ordered dicts; whoever else is built is refused where it is named
+    case 'b':  // BUILD: torch puts a note on ordered dicts; anything else that is built is refused where it is named
       pop();
       container(Kind::dict);
       return;
@@ -328,7 +329,7 @@ void Machine::push_storage() {
 void Machine::reduce() {
   const std::uint32_t arguments = pop(), callee = pop();
   if (values_[callee].kind != Kind::global || values_[arguments].kind != Kind::tuple)
-    damaged("a call of something that is no class");
+    damaged("a call of something that is not a class");
   const std::string_view global = values_[callee].text;
   const std::vector<std::uint32_t> given = values_[arguments].items;
   if (global == kTensor) return make_tensor(given);

@@ -1,6 +1,6 @@
-// What a PyTorch file says it holds: the pickle "data.pkl" of its zip, read by a machine of our own that knows plain
-// tensors, numbers, texts, and lists, tuples and dicts of them. Nothing is looked up, called or imported; a pickle that
-// names anything else is refused with a sentence. Private to src/data.
+// What a PyTorch file says it holds: the pickle "data.pkl" of its zip, read by our own pickle machine, which knows
+// plain tensors, numbers, texts, and lists, tuples and dicts of them. Nothing is looked up, called or imported; a
+// pickle that names anything else is refused. Private to src/data.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct TorchTensor {
   double number = 0;
 };
 
-// The tensors and numbers in the order of the file. Every index lies inside its storage, as far as the pickle tells it;
+// The tensors and numbers in the order of the file. Every index lies inside its storage, as far as the pickle shows;
 // the storage's true size is for the reader of the archive to check. `doing` opens error messages.
 std::vector<TorchTensor> read_torch_pickle(std::string_view bytes, const std::string& doing);
 

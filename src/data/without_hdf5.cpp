@@ -11,8 +11,8 @@ class Hdf5File {};
 namespace {
 
 [[noreturn]] void fail_without(const std::string& doing) {
-  fail(doing, "a build of LANO with HDF5", "one without",
-       "install the second Python package, lano-solvers, or use the program lano");
+  fail_plainly(doing, "this build of LANO has no HDF5",
+               "install the second Python package, lano-solvers, or use the program lano");
 }
 
 std::filesystem::path refused(const std::filesystem::path& path) {

@@ -43,8 +43,9 @@ void summarise_all(Evaluation& evaluation) {
 
 Evaluation evaluate(const Prediction& prediction, const SetDescription& set, const Samples& samples,
                     std::int64_t first_frame) {
-  if (samples.count == 0) fail("evaluating a model", "at least one sample", "none", "choose another split");
-  if (samples.output.empty()) fail("evaluating a model", "a set with known output", "none", "use 'lano predict'");
+  if (samples.count == 0) fail_plainly("evaluating a model", "there are no samples", "choose another split");
+  if (samples.output.empty())
+    fail_plainly("evaluating a model", "the dataset has no output to compare with", "use 'lano predict'");
   Evaluation evaluation;
   evaluation.ids = samples.ids;
   evaluation.first_frame = first_frame;
@@ -53,8 +54,8 @@ Evaluation evaluate(const Prediction& prediction, const SetDescription& set, con
                        uniform_grid_spacing(set.shape, samples.coordinates, &spacing);
   const std::int64_t known = std::min(samples.frames, prediction.frames), channels = set.output_channels();
   if (known <= first_frame) {
-    fail("evaluating a model", "at least one frame behind the first", std::to_string(samples.frames),
-         "use a longer set");
+    fail("evaluating a model", "at least one frame after the first", std::to_string(samples.frames),
+         "use a dataset with more frames");
   }
   if (!set.time.empty()) evaluation.step_l2.resize(static_cast<std::size_t>(known - first_frame));
   for (std::int64_t s = 0; s < samples.count; ++s) {

@@ -1,5 +1,5 @@
-// A model judged on samples: errors by src/metrics, sample by sample and in summary. What `lano eval` prints, what a
-// run keeps in evaluation.json and what reports draw is this one type, with its JSON both ways.
+// A model evaluated on samples: errors by src/metrics, sample by sample and in summary. What `lano eval` prints, what a
+// run keeps in evaluation.json and what reports draw is this one type, which reads and writes its own JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ struct Evaluation {
   std::vector<std::int64_t> ids;  // samples in the file
   Measure relative_l2, max_error;
   Measure relative_h1;           // of the gradient; unknown off uniform grids
-  std::vector<double> step_l2;   // time-dependent sets: mean over samples at each judged frame
+  std::vector<double> step_l2;   // time-dependent datasets: mean over samples at each evaluated frame
   std::int64_t first_frame = 0;  // the frame step_l2 starts with
   double seconds = 0;            // of prediction
 };
 
-// Time-dependent sets are judged over all frames that were predicted and the set knows, but for the first where it was
-// given to the model (first_frame 1).
+// Time-dependent datasets are evaluated over all frames that were predicted and are in the dataset, except the first if
+// it was given to the model (first_frame 1).
 Evaluation evaluate(const Prediction& prediction, const SetDescription& set, const Samples& samples,
                     std::int64_t first_frame);
 
-// Predicts and judges.
+// Predicts and evaluates.
 struct Judged {
   Evaluation evaluation;
   Prediction prediction;

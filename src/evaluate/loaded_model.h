@@ -1,4 +1,4 @@
-// A model file in use: its predictor, and what the file says beside the weights.
+// A model file in use: its predictor, and what the file holds besides the weights.
 #pragma once
 
 #include <filesystem>

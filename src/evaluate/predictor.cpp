@@ -11,7 +11,7 @@ namespace lano {
 namespace {
 
 // Samples that go through the network together: enough to keep the cores busy with small ones. Up to this many points
-// the kernels cut the work of a sample as if it were alone, so the company of a sample changes no bit of its answer.
+// the kernels cut the work of a sample as if it were alone, so other samples do not change a bit of its prediction.
 constexpr std::int64_t kPointsTogether = 40960, kSamplesTogether = 64;
 
 std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
@@ -28,8 +28,8 @@ std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
 Prediction Predictor::predict(const SetDescription& set, const Samples& samples, std::int64_t steps) {
   const bool rolls = task() == Task::autoregressive;
   if (rolls && samples.output.empty()) {
-    fail("predicting", "a dataset whose output holds the first state", "no output",
-         "an autoregressive model steps from it");
+    fail_plainly("predicting", "the dataset has no output with the first state",
+                 "an autoregressive model steps from it");
   }
   const std::int64_t channels = set.output_channels(), given = given_frames(set), window = state_frames();
   if (rolls && samples.frames < given) {

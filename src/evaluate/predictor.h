@@ -1,7 +1,6 @@
-// A trained operator as everything behind the model file sees it, whichever engine computes: the samples of a dataset
-// in, their predicted frames out, in physical values. Frames, roll-outs and each sample's geometry are handled here,
-// once; an engine answers single queries. The runtime's Operator is one by OperatorPredictor; models of LibTorch are
-// others.
+// A trained operator as evaluation and prediction see it, whichever engine computes: the samples of a dataset in, their
+// predicted frames out, in physical values. Frames, roll-outs and each sample's geometry are handled here, once; an
+// engine answers single queries. The runtime's Operator is one by OperatorPredictor; models of LibTorch are others.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace lano {
 
 struct Prediction {
   std::int64_t frames = 1;
-  std::vector<float> values;  // [S, frames, N, du], physical, samples one behind the other as in Samples
+  std::vector<float> values;  // [S, frames, N, du], physical, samples one after the other as in Samples
 
   // [frames, N, channels] of sample i.
   std::span<const float> of(const Samples& samples, std::int64_t i, std::int64_t channels) const {
@@ -29,13 +28,13 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  // Time-conditional models give every frame of the dataset; autoregressive ones start behind the samples' first
-  // frames, given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
+  // Time-conditional models give every frame of the dataset; autoregressive ones start after the samples' first frames,
+  // given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
   Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0);
 
   virtual Task task() const = 0;
   virtual std::int64_t state_frames() const = 0;  // autoregressive models: frames of their state; else 0
-  // Frames of a dataset's output that this model is given and not judged by.
+  // Frames of a dataset's output that this model is given; they are not evaluated.
   std::int64_t given_frames(const SetDescription& set) const { return lano::given_frames(task(), state_frames(), set); }
   // Another number of agents than in training; returns the number used. Fails where the model has none to choose.
   virtual std::int64_t use_agents(std::int64_t agents) = 0;

@@ -1,4 +1,4 @@
-// A dataset as a model takes it, and whether it can be the input of a model trained on another.
+// A dataset as a model takes it, and whether a model trained on another dataset can take it.
 #pragma once
 
 #include <filesystem>

@@ -30,7 +30,7 @@ ShownSamples show(const SetDescription& set, const Samples& samples, const Judge
   if (!set.time.empty()) {
     shown.set.time.clear();
     for (const std::int64_t frame : frames) shown.set.time.push_back(set.time[static_cast<std::size_t>(frame)]);
-    // Of those shown: the numbers of the whole set would point behind them.
+    // Of those shown: the numbers of the whole dataset would point beyond them.
     const auto given =
         std::count_if(frames.begin(), frames.end(), [&](auto frame) { return frame < set.given_frames; });
     shown.set.given_frames = std::max<std::int64_t>(1, given);
@@ -175,7 +175,7 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     try {
       return made_by.at("picked").at(static_cast<std::size_t>(s)).at(key);
     } catch (const json::exception& error) {
-      fail(doing, "the picked samples in the attribute generator", json_reason(error),
+      fail(doing, "the chosen samples in the attribute generator", json_reason(error),
            "the file is not one of lano train's");
     }
   };
@@ -183,16 +183,16 @@ ShownSamples read_shown(const std::filesystem::path& path) {
     try {
       shown.times = made_by["times"].get<std::vector<double>>();
     } catch (const json::exception& error) {
-      fail(doing, "the times of the set", json_reason(error), "the file is not one of lano train's");
+      fail(doing, "the times of the dataset", json_reason(error), "the file is not one of lano train's");
     }
   }
   shown.cell_kind = reader.cell_kind();
   for (std::int64_t s = 0; s < samples.count; ++s) {
     ShownSample sample;
     sample.label = label_of(static_cast<std::size_t>(s), static_cast<std::size_t>(samples.count));
-    sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a picked sample").front();
+    sample.id = whole_numbers(json::array({picked(s, "id")}), doing, "the number of a chosen sample").front();
     if (!picked(s, "relative_l2").is_number())
-      fail(doing, "an error of each picked sample", picked(s, "relative_l2").type_name());
+      fail(doing, "an error of each chosen sample", picked(s, "relative_l2").type_name());
     sample.relative_l2 = picked(s, "relative_l2").get<double>();
     sample.coordinates = copy(samples.coordinates_of(s, both.dims()));
     sample.input = copy(samples.input_of(s, both.input_channels()));

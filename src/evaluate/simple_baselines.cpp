@@ -51,7 +51,7 @@ Eigen::MatrixXd products(const Rows& a, const Rows& b) {
 
 struct SimpleBaselines::Parts {
   std::int64_t given = 0;                 // frames that are known
-  std::int64_t frames = 1, channels = 1;  // of the output; frames that are judged
+  std::int64_t frames = 1, channels = 1;  // of the output; frames that are evaluated
   std::int64_t count = 0;                 // samples used
   std::vector<double> mean_value;         // of each output channel: clouds of different sizes
   Rows features, outputs;                 // one row per sample; outputs centred
@@ -73,7 +73,7 @@ struct SimpleBaselines::Parts {
   std::size_t known_size(const Samples& samples, std::int64_t i) const {
     return static_cast<std::size_t>(given * samples.points_of(i) * channels);
   }
-  // The frames that are judged.
+  // The frames that are evaluated.
   std::span<const float> output_of(const Samples& samples, std::int64_t i) const {
     return samples.output_of(i, channels).subspan(known_size(samples, i));
   }
@@ -122,7 +122,7 @@ SimpleBaselines::SimpleBaselines(const DatasetReader& reader, const std::vector<
   Parts& p = *parts_;
   const SetDescription& set = reader.description();
   if (!reader.has_output() || train.empty())
-    fail("computing simple baselines", "training samples with output", "none", "import with --train");
+    fail_plainly("computing simple baselines", "there are no training samples with output", "import with --train");
   p.given = given_frames;
   p.channels = set.output_channels();
   const auto all = static_cast<std::int64_t>(train.size());
@@ -192,7 +192,7 @@ std::vector<BaselineError> SimpleBaselines::judge(const DatasetReader& reader,
       return answers.back().second;
     };
     answers.reserve(4);
-    // write(i, room): the judged frames of sample i; frames that are known are none of them.
+    // write(i, room): the evaluated frames of sample i, without the known ones.
     const auto fill = [&](Prediction& to, const auto& write) {
       std::size_t at = 0;
       for (std::int64_t i = 0; i < piece.count; ++i) {

@@ -24,8 +24,9 @@ TrainConfig said_recipe(const RecipeWish& wish) {
   // The model is the file's, and what the recipe says of it is left aside.
   for (const std::string& assignment : wish.overrides) {
     if (assignment.starts_with("model."))
-      fail_usage(fmt::format("starting from '{}'", wish.from), "no --set of the model: its switches are the file's",
-                 fmt::format("'{}'", assignment), "train a new model without --from");
+      fail_usage_plainly(fmt::format("starting from '{}'", wish.from),
+                         fmt::format("'{}' cannot be set: the model is that of the file", assignment),
+                         "train a new model without --from");
   }
   config = with_start(config, read_model_file(wish.from));
   config.from = wish.from;

@@ -1,6 +1,6 @@
-// The recipe of one training as its user asked for it, in the words of `lano train` and of lano.fit in Python: recipes
-// one over the other, single keys over them, a model to begin with, minutes. The same wish gives the same recipe, and
-// so the same model, from either side.
+// The recipe of one training from the arguments of `lano train` or of lano.fit in Python: recipes that override one
+// another, single keys that override them, a model to begin with, minutes. The same arguments give the same recipe, and
+// so the same model, in both.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +18,14 @@ struct RecipeWish {
   std::string data{};                             // the dataset file, or the name of the arrays; empty: the recipes say
   std::shared_ptr<const MemoryDataset> arrays{};  // in its place
   std::string from{};                             // a model file to begin with
-  double minutes = 0;                             // 0: what the recipe says, or kOwnMinutes where there is none
+  double minutes = 0;                             // 0: those of the recipe, or kOwnMinutes if there is none
 };
 
-// What is said, and nothing chosen.
+// What is given, without any choice.
 TrainConfig said_recipe(const RecipeWish& wish);
 
-// Where no recipe was named (and the model is a LANO) one is chosen for the dataset; where minutes were named beside
-// one, its epochs are made to fit. `said` is that of the wish. `scratch`: a folder for timed steps, removed again.
+// If no recipe is given (and the model is a LANO) one is chosen for the dataset; if minutes are given with one, its
+// epochs are adjusted. `said` is the recipe as given. `scratch`: a folder for timed steps, removed again.
 OwnRecipe chosen_recipe(const RecipeWish& wish, const TrainConfig& said, const std::filesystem::path& scratch);
 
 }  // namespace lano

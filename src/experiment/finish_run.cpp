@@ -13,8 +13,8 @@ std::optional<RunRecord> finish_run(const TrainConfig& config, const std::filesy
                                     const std::string& title, Listener& listener, bool test) {
   const auto recipe = config_file(run);
   if (std::filesystem::exists(recipe) && read_file(recipe, "reading") != to_toml(config)) {
-    fail(fmt::format("training {}", title), "runs of this recipe and data",
-         fmt::format("another in '{}'", run.string()), "choose another --out");
+    fail_plainly(fmt::format("training {}", title),
+                 fmt::format("'{}' holds a run of another recipe or dataset", run.string()), "choose another --out");
   }
   if (is_finished(run)) {
     listener.say(fmt::format("== {}: finished before, kept", title));

@@ -1,5 +1,4 @@
-// One run of a group (an ablation, seeds, a search): trained where it is not finished, kept where it is, and what it
-// came to.
+// One run of a group (an ablation, seeds, a search): trained if it is not finished, kept if it is, and its result.
 #pragma once
 
 #include <filesystem>

@@ -27,7 +27,7 @@ constexpr const char* kDoing = "choosing a recipe";
 constexpr std::int64_t kPointsPerStep =
     1600;  // a step of fewer points is mostly overhead, one of more learns too rarely
 constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
-constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any set tried
+constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any dataset tried
 constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
 constexpr double kStateNoise = 0.1;           // of models that step in time, relative to what changes in a step
 constexpr double kMostStateNoise = 0.03;      // relative to the state
@@ -94,7 +94,7 @@ DataFacts data_facts(const std::string& file, std::optional<Task> task) {
 }
 
 DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
-  // Where first frames are given and nobody says otherwise, the history is stepped.
+  // If first frames are given and nothing else is requested, the history is stepped.
   const DatasetReader reader = open_training_set(data, task.value_or(Task::autoregressive));
   DataFacts facts;
   facts.set = reader.description();
@@ -102,7 +102,8 @@ DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
   std::vector<std::int64_t> train = reader.indices(Split::train);
   facts.training = static_cast<std::int64_t>(train.size());
   facts.validation = static_cast<std::int64_t>(reader.indices(Split::validation).size());
-  if (!reader.has_output() || train.empty()) fail_usage(kDoing, "training samples with output", "none");
+  if (!reader.has_output() || train.empty())
+    fail_usage_plainly(kDoing, "the dataset has no training samples with output", "import with --train and --output");
   facts.deformed = facts.set.geometry != Geometry::points && !reader.shared_coordinates();
   constexpr std::size_t kLooked = 32;  // samples are enough to tell scales apart
   std::vector<std::int64_t> some;

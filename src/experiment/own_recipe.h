@@ -13,7 +13,7 @@
 
 namespace lano {
 
-inline constexpr double kOwnMinutes = 10;  // where nobody said how long: hours of work are never begun unasked
+inline constexpr double kOwnMinutes = 10;  // by default, so that no one starts hours of work by accident
 
 // What the choice depends on, read from the dataset.
 struct DataFacts {
@@ -32,13 +32,13 @@ struct DataFacts {
 DataFacts data_facts(const TrainConfig& data, std::optional<Task> task = std::nullopt);
 DataFacts data_facts(const std::string& file, std::optional<Task> task = std::nullopt);
 
-// Sizes from small to large; a larger one is worth it where every sample can be seen often enough.
+// Sizes from small to large; a larger one pays off if every sample can be seen often enough.
 struct Size {
   std::int64_t layers, width, heads, agents;
 };
 const std::vector<Size>& own_sizes();
 
-// All switches but the epochs, for one size. Fails in a sentence where the dataset cannot be learned from.
+// All switches but the epochs, for one size. Fails if the dataset cannot be learned from.
 TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::optional<Task> task = {});
 
 // Operations of one step per sample, forward and backward: what a step costs, up to the machine's speed.
@@ -49,7 +49,7 @@ struct OwnRecipe {
   std::vector<std::string> because;  // three lines for the user
 };
 
-// overrides: --set, laid over the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
+// overrides: --set, applied to the choice before it is timed. `scratch`: a folder for the timed steps, removed again.
 // said: its dataset, file or arrays, and train.from: a model file to begin with, whose model is taken as it is.
 OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch);

@@ -37,7 +37,7 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// The model file as a user has it, by the code that judges every model.
+// The model file as a user has it, by the code that evaluates every model.
 void judge_on_validation(const TrainConfig& config, const fs::path& run) {
   const DatasetReader reader = open_training_set(config);
   const LoadedModel model = load_model(model_file(run));
@@ -52,7 +52,7 @@ Pace pace_of(const StepTimes& times, double validation_steps) {
     pace.step_seconds = mean(times.inside);
     pace.validation_seconds = times.between.empty() ? validation_steps * pace.step_seconds
                                                     : std::max(0.0, mean(times.between) - pace.step_seconds);
-  } else if (!times.between.empty()) {  // one step an epoch: the two cannot be told apart
+  } else if (!times.between.empty()) {  // one step per epoch: the two cannot be told apart
     pace.step_seconds = mean(times.between);
   } else if (times.first.size() > 1) {  // interrupted; the very first step makes what later ones find
     pace.step_seconds = mean({times.first.begin() + 1, times.first.end()});

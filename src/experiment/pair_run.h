@@ -1,6 +1,5 @@
-// One training of a comparison, in a process of its own: how fast it goes, how many epochs a budget of minutes buys,
-// the run itself. What came of it is left in a small JSON file for the process that compares
-// (experiment/recipe_runs.h).
+// One training of a comparison, in its own process: its pace, the epochs that fit into a budget of minutes, the run
+// itself. The result is left in a small JSON file for the process that compares (experiment/recipe_runs.h).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,13 @@
 namespace lano {
 
 struct Pace {
-  double step_seconds = 0;  // mean of a short warm-up; with one step an epoch the look at the validation split is in it
+  double step_seconds =
+      0;  // mean of a short warm-up; with one step per epoch the look at the validation split is in it
   double validation_seconds = 0;  // of one look at the validation split and a checkpoint
-  std::int64_t items = 0;         // samples of a whole epoch (time-dependent sets: starts)
+  std::int64_t items = 0;         // samples of a whole epoch (time-dependent datasets: starts)
 };
 
-// Seconds of the steps of a warm-up: of its start, of the middle of an epoch, and of those behind a look at the
+// Seconds of the steps of a warm-up: of its start, of the middle of an epoch, and of those after a look at the
 // validation split.
 struct StepTimes {
   std::vector<double> first, inside, between;
@@ -40,7 +40,7 @@ TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds);
 
 struct PairWork {
   double measure = 0;  // seconds of a warm-up that measures the pace; 0: train
-  bool test = true;    // false: the test split is not read, and the model file is judged on every validation sample
+  bool test = true;    // false: the test split is not read, and the model file is evaluated on every validation sample
 };
 
 // Work of the child process: measures the pace or trains, resuming what is there, and writes `result`:

@@ -26,14 +26,14 @@ struct PairedDifference {
   std::int64_t count = 0;                  // pairs
   double difference = kUnknown;            // mean(other) / mean(reference) - 1
   double low = kUnknown, high = kUnknown;  // the interval that holds it with kConfidence
-  double probability = kUnknown;           // p: of a difference as large where there is none
+  double probability = kUnknown;           // p: of a difference as large if there is none
   bool excludes_zero() const { return low > 0 || high < 0; }
 };
 
 // Pairs are seeds: mean difference +- t(K - 1) s / sqrt(K). One seed has a difference and no interval.
 PairedDifference paired_over_seeds(std::span<const double> reference, std::span<const double> other);
 
-// Pairs are samples. The interval holds the middle of the ratios of means of samples drawn anew with replacement, both
+// Pairs are samples. The interval holds the middle of the ratios of means of samples drawn again with replacement, both
 // errors of a sample together, widened for few samples. p is the share of all ways to swap reference and other within
 // samples that give a difference of means as large: every way up to 15 samples, else some twenty thousand drawn at
 // random.

@@ -1,4 +1,4 @@
-// What the paper reports (Zhong and Yan), as far as it prints numbers: shown beside ours, never trained towards. All
+// What the paper reports (Zhong and Yan), as far as it prints numbers: shown next to ours, never used in training. All
 // are relative L2 errors; NaN where it has none.
 #pragma once
 

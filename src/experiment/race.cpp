@@ -59,7 +59,7 @@ std::string without_quotes(const std::string& word) {
   return quoted ? word.substr(1, word.size() - 2) : word;
 }
 
-// It is a folder's name, and stands beside the files of the race.
+// It is the name of a folder next to the files of the race.
 bool is_recipe_name(std::string_view name) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '+';
@@ -71,9 +71,12 @@ bool is_recipe_name(std::string_view name) {
 // Keys that are the race's own.
 void check_change(const std::string& change, const std::string& doing) {
   const std::string key(without_spaces(std::string_view(change).substr(0, change.find('='))));
-  if (key == "data.file") fail_usage(doing, "no data.file: all recipes race on one set", change, "give it with --data");
+  if (key == "data.file")
+    fail_usage_plainly(doing, fmt::format("'{}' is not possible: all recipes use the same dataset", change),
+                       "give it with --data");
   if (key == "train.seed")
-    fail_usage(doing, "no train.seed: all recipes have the same seeds", change, "give the first with --set");
+    fail_usage_plainly(doing, fmt::format("'{}' is not possible: all recipes have the same seeds", change),
+                       "give the first seed with --set");
 }
 
 std::string doing_of(const RaceRecipe& recipe) { return fmt::format("racing '{}'", recipe.name); }
@@ -96,14 +99,16 @@ void check_plan(const RacePlan& plan) {
   std::map<std::string, std::string> names, configs;
   for (const RaceRecipe& recipe : plan.recipes) {
     if (!names.emplace(recipe.name, "").second)
-      fail_usage(kDoing, "recipes with different names", fmt::format("two called '{}'", recipe.name));
+      fail_usage(kDoing, "recipes with different names", fmt::format("two named '{}'", recipe.name));
     TrainConfig config = recipe.config;
     if (config.train_on != TrainOn::train)
-      fail_usage(doing_of(recipe), "data.train_on = \"train\": recipes are judged on validation",
+      fail_usage(doing_of(recipe), "data.train_on = \"train\": recipes are compared on validation",
                  "\"train+validation\"");
     for (const std::string& change : recipe.changes) {
       if (plan.minutes > 0 && (change.starts_with("train.epochs=") || change.starts_with("train.epoch_samples=")))
-        fail_usage(doing_of(recipe), "no epochs beside --minutes, which fixes them", change, "leave one of them away");
+        fail_usage_plainly(doing_of(recipe),
+                           fmt::format("'{}' does not go with --minutes, which fixes the epochs", change),
+                           "leave one of them out");
     }
     if (plan.minutes > 0) config.epochs = 1, config.epoch_samples = 0;
     const auto [same, is_new] = configs.emplace(to_toml(config), recipe.name);
@@ -178,7 +183,7 @@ void compare(const SeedErrors& reference, const SeedErrors& other, RaceRow& row)
     if (found == other.end()) continue;
     const Evaluation& b = found->second;
     if (a.ids != b.ids || (!samples_a.empty() && samples_a.size() != a.ids.size()))
-      fail(doing_of(row.recipe), "errors of the same validation samples as the reference has",
+      fail(doing_of(row.recipe), "errors of the same validation samples as the reference",
            fmt::format("others with seed {}", seed), "remove the folder of one of the two and give the command again");
     seeds_a.push_back(a.relative_l2.summary.mean);
     seeds_b.push_back(b.relative_l2.summary.mean);
@@ -262,8 +267,8 @@ std::string check_race(const RacePlan& plan, const fs::path& folder) {
   if (fs::exists(config_file(folder)) || is_seed_group(folder))
     fail_usage(doing, "a new folder, or one of a race", "a training", "choose another --out");
   if (DatasetReader(data).indices(Split::validation).empty())
-    fail("racing recipes", "a set with a validation split, which judges them", "none",
-         "import with a validation share");
+    fail_plainly("racing recipes", "the dataset has no validation split to compare them on",
+                 "import with a validation share");
   const std::string set = set_hash(data);
   for (const RaceRecipe& recipe : plan.recipes) {
     const fs::path own = folder / recipe.name;
@@ -272,7 +277,7 @@ std::string check_race(const RacePlan& plan, const fs::path& folder) {
     const auto require = [&](bool good, const std::string& expected, const std::string& found) {
       if (!good) fail_usage(doing_of(recipe), expected, found, "choose another --out, or another name");
     };
-    require(runs.set == set, "the set its runs were trained on", fmt::format("another in '{}'", data.string()));
+    require(runs.set == set, "the dataset its runs were trained on", fmt::format("another one, '{}'", data.string()));
     require(runs.minutes == plan.minutes, fmt::format("--minutes {:g}, with which its runs were trained", runs.minutes),
             fmt::format("{:g}", plan.minutes));
     require(runs.threads == threads_of(plan.threads),
@@ -298,7 +303,7 @@ void run_race(const RacePlan& plan, const fs::path& folder, const std::function<
   fix_all_epochs(plan, orders, folder, all, listener);
   for (std::size_t i = 0; i < all.size() && !interrupted(); ++i) {
     if (all[i].epochs == 0) continue;
-    const RaceRecipe& recipe = plan.recipes[i];  // with the place of the set as it is now
+    const RaceRecipe& recipe = plan.recipes[i];  // with the current path of the dataset
     write_file_atomically(folder / recipe.name / "recipe.toml",
                           to_toml(fixed_recipe(recipe.config, folder / recipe.name, all[i], doing_of(recipe))));
   }

@@ -1,7 +1,7 @@
 // Which recipe is better on this dataset, and is the difference luck? Two or more recipes with the same seeds under one
-// budget, judged on the validation split sample by sample; the test split is not read. Runs are trained by child
+// budget, compared on the validation split sample by sample; the test split is not read. Runs are trained by child
 // processes (experiment/recipe_runs.h) into folder/<recipe>/seed-<seed>, ordinary run folders, one seed of every recipe
-// before the next: what is finished is kept, what was stopped goes on, and pairs are whole wherever it stops.
+// before the next: finished runs are kept, stopped ones resumed, and pairs are complete wherever it stops.
 #pragma once
 
 #include <filesystem>
@@ -35,7 +35,7 @@ RaceRecipe parse_race_recipe(std::string_view text, const TrainConfig& base);
 struct RacePlan {
   std::vector<RaceRecipe> recipes;  // the first is the reference
   std::int64_t seeds = 3;           // from the recipes' train.seed on
-  double minutes = 0;               // of training a run; 0: the recipes' epochs
+  double minutes = 0;               // of training per run; 0: the recipes' epochs
   std::filesystem::path program;    // lano, for the child processes
   int threads = 0;                  // 0: all cores
 };
@@ -55,11 +55,11 @@ struct RaceRow {
   Verdict verdict = Verdict::incomplete;
 };
 
-// Fails where the plan is no race, the set has no validation split, or the folder holds runs of other recipes, another
+// Fails if the plan is no race, the dataset has no validation split, or the folder holds runs of other recipes, another
 // set, budget or number of threads. Returns set_hash() of the set.
 std::string check_race(const RacePlan& plan, const std::filesystem::path& folder);
 
-// Checks, measures the pace of every recipe where there is a budget, and trains what is missing; `see` is told after
+// Checks, measures the pace of every recipe if there is a budget, and trains what is missing; `see` is called after
 // each run. Ends early where core/interrupt.h says so.
 void run_race(const RacePlan& plan, const std::filesystem::path& folder, const std::function<void()>& see,
               Listener& listener = quiet());

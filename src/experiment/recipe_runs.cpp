@@ -75,7 +75,7 @@ void note_outcome(SeedOutcome& seed, const fs::path& run, const json& answer) {
 
 fs::path recipe_file(const fs::path& folder) { return folder / "recipe.toml"; }
 
-// The recipe as far as it may not change between calls: where the set lies may.
+// The recipe as far as it may not change between calls: the path of the dataset may.
 std::string fixed_text(TrainConfig config) {
   config.data = "";
   return to_toml(config);
@@ -168,8 +168,7 @@ RecipeRuns read_runs(const fs::path& folder) {
   try {
     return recipe_runs_from(parse_json(read_file(path, "reading"), doing, "the state of a recipe's runs"));
   } catch (const json::exception& error) {
-    fail(doing, "the state of a recipe's runs", json_reason(error),
-         "remove the file; finished runs beside it are kept");
+    fail(doing, "the state of a recipe's runs", json_reason(error), "remove the file; finished runs are kept");
   }
 }
 
@@ -220,7 +219,7 @@ void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const fs::p
 }
 
 std::string epochs_sentence(const RecipeRuns& runs) {
-  return fmt::format("{:.3g} s a step: {} epochs of {} samples in {:g} minutes", runs.step_seconds, runs.epochs,
+  return fmt::format("{:.3g} s per step: {} epochs of {} samples in {:g} minutes", runs.step_seconds, runs.epochs,
                      runs.epoch_samples > 0 ? std::min(runs.epoch_samples, runs.items) : runs.items, runs.minutes);
 }
 
@@ -231,8 +230,8 @@ TrainConfig fixed_recipe(TrainConfig recipe, const fs::path& folder, const Recip
   }
   const TrainConfig before = read_recipe_files({recipe_file(folder)}, {});
   if (fixed_text(before) != fixed_text(recipe)) {
-    fail_usage(doing, fmt::format("the recipe in '{}'", recipe_file(folder).string()), "another",
-               "choose another --out, or remove that folder");
+    fail_usage_plainly(doing, fmt::format("the recipe differs from the one in '{}'", recipe_file(folder).string()),
+                       "choose another --out, or remove that folder");
   }
   return recipe;
 }

@@ -1,7 +1,7 @@
 // One recipe with several seeds under one budget: what a pair of a table (experiment/table.h) and a recipe of a race
 // (experiment/race.h) have in common. Runs are trained by child processes (`lano pair`, experiment/pair_run.h) into
-// folder/seed-<seed>, so that the peak of memory is their own and a crash costs one of them; folder/recipe.toml holds
-// the recipe with its epochs fixed. What is finished is kept, what was stopped goes on.
+// folder/seed-<seed>, so that peak memory is measured for each and a crash costs one of them; folder/recipe.toml holds
+// the recipe with its epochs fixed. Finished runs are kept, stopped ones resumed.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,16 @@ struct RecipeRuns {
   std::int64_t epochs = 0, epoch_samples = 0,
                items = 0;  // fixed from it: epochs, samples of one, samples of a whole one
   int threads = 0;         // those the epochs were fixed with
-  std::string set{};       // DatasetReader::hash() of the set they were fixed on
+  std::string set{};       // DatasetReader::hash() of the dataset they were fixed on
   bool finished(std::int64_t count) const;
-  std::string reason() const;    // the first seed's that is not finished; empty where there is none
+  std::string reason() const;    // that of the first seed that is not finished; empty if there is none
   double epoch_seconds() const;  // of a whole epoch and one look at the validation split, mean over finished seeds; NaN
                                  // where there is none
   double passes(const SeedOutcome& seed) const;  // over the training samples; its epochs, where these are whole
 };
 
 nlohmann::ordered_json to_json(const RecipeRuns& runs);
-// Throws nlohmann::json::exception where it is none.
+// Throws nlohmann::json::exception if it is invalid.
 RecipeRuns recipe_runs_from(const nlohmann::json& from);
 
 // folder/runs.json, where nothing but the runs is kept of a recipe: nothing known yet where the file is missing.
@@ -71,7 +71,7 @@ std::string set_hash(const std::filesystem::path& data);
 // `runs` then says.
 std::optional<Pace> ask_pace(const ChildOrders& orders, const TrainConfig& recipe, const std::filesystem::path& folder,
                              double seconds, RecipeRuns& runs);
-// Long enough to be trusted, and short beside the budget.
+// Long enough to be reliable, and short compared with the budget.
 double pace_seconds(double minutes);
 
 // Writes folder/recipe.toml with the epochs that end within `minutes` at this pace; without a pace with the recipe's.
@@ -80,11 +80,11 @@ void fix_epochs(const TrainConfig& recipe, const std::optional<Pace>& pace, doub
 // Writes it with the epochs that were fixed for another recipe: the two are compared after the same passes.
 void take_epochs(const TrainConfig& recipe, const RecipeRuns& other, const std::filesystem::path& folder,
                  RecipeRuns& runs);
-// "0.02 s a step: 12 epochs of 900 samples in 2 minutes".
+// "0.02 s per step: 12 epochs of 900 samples in 2 minutes".
 std::string epochs_sentence(const RecipeRuns& runs);
 
 // The recipe with the epochs that were fixed. Fails with `doing` where the folder's recipe is another: its runs would
-// be of two minds. Where the set lies may change.
+// be inconsistent. The path of the dataset may change.
 TrainConfig fixed_recipe(TrainConfig recipe, const std::filesystem::path& folder, const RecipeRuns& runs,
                          std::string_view doing);
 
@@ -93,7 +93,7 @@ std::filesystem::path seed_folder(const std::filesystem::path& folder, std::int6
 SeedOutcome& outcome_of(RecipeRuns& runs, std::int64_t seed);  // a new one where it was not tried
 const SeedOutcome* find_outcome(const RecipeRuns& runs, std::int64_t seed);
 
-// Lets a child train folder/recipe.toml with this seed, or go on, and notes what came of it.
+// Lets a child train folder/recipe.toml with this seed, or resume it, and records the result.
 void train_seed(const ChildOrders& orders, const std::filesystem::path& folder, std::int64_t seed, RecipeRuns& runs);
 
 }  // namespace lano

@@ -34,15 +34,15 @@ void check_folder(const TrainConfig& config, std::int64_t count, const std::file
   if (!is_seed_group(folder)) return;
   if (!resume) {
     fail(doing, "a new folder", "a group of seeds that is already there",
-         "choose another --out, or add --resume to go on with it");
+         "choose another --out, or add --resume to resume it");
   }
   if (read_file(recipe_of(folder), "reading") != to_toml(config)) {
-    fail_usage(doing, "the recipe and data the group was started with", "others",
-               "choose another --out, or give no --config, --data and --set beside --resume");
+    fail_usage_plainly(doing, "the recipe or the dataset differs from that of the group",
+                       "choose another --out, or give no --config, --data and --set with --resume");
   }
   if (const std::int64_t planned = planned_seeds(folder); planned != count) {
     fail_usage(doing, fmt::format("--seeds {}, with which the group was started", planned), std::to_string(count),
-               "choose another --out, or give no --seeds beside --resume");
+               "choose another --out, or give no --seeds with --resume");
   }
 }
 
@@ -71,12 +71,12 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
   SeedResults group;
   group.planned = count;
   group.base_seed = config.seed;
-  group.selection =
-      fmt::format("{}; {}; no seed is chosen",
-                  config.selection == Selection::best ? "weights of the epoch that is best on validation"
-                                                      : "weights of the last epoch",
-                  reader.indices(Split::test).empty() ? "the set has no test split"
-                                                      : "the test split is judged once per seed, after its training");
+  group.selection = fmt::format("{}; {}; no seed is chosen",
+                                config.selection == Selection::best ? "weights of the epoch that is best on validation"
+                                                                    : "weights of the last epoch",
+                                reader.indices(Split::test).empty()
+                                    ? "the dataset has no test split"
+                                    : "the test split is evaluated once per seed, after its training");
   summarise_runs(group);
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));

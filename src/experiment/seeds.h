@@ -1,6 +1,6 @@
 // The same training with several seeds, for a mean and a deviation instead of one lucky number. Runs go into
 // folder/seed-<seed>, one after the other; folder/recipe.toml holds the recipe and folder/seeds.json the plan and the
-// results so far, so that a killed group goes on where it was. No seed is chosen: all count.
+// results so far, so that a killed group resumes where it was. No seed is selected: all count.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ MeanAndDeviation mean_and_deviation(std::span<const double> values);
 SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::filesystem::path& folder, bool resume,
                       Listener& listener = quiet());
 
-// For the reader: a line a seed, mean and deviation, how they were picked.
+// For the reader: a line per seed, mean and deviation, how they were picked.
 std::string seeds_text(const SeedResults& group);
 
 }  // namespace lano

@@ -57,7 +57,7 @@ std::vector<Variant> agents_study(const StudyBase& base, std::vector<std::int64_
   any.epochs_of = name(reference);
   any.shown = false;
   for (const std::int64_t m : agents) {
-    Variant variant{base.benchmark, name(m), place("trained anew", m), base.recipe};
+    Variant variant{base.benchmark, name(m), place("trained again", m), base.recipe};
     variant.recipe.lano.agents = m;
     if (m != reference) variant.epochs_of = name(reference);
     variants.push_back(std::move(variant));

@@ -36,12 +36,12 @@ const Variant& variant_named(const StudyPlan& plan, const std::string& benchmark
   for (const Variant& variant : plan.variants) {
     if (variant.benchmark == benchmark && variant.name == name) return variant;
   }
-  fail(fmt::format("studying {}", plan.name), fmt::format("a variant '{}' of {}", name, benchmark), "none");
+  fail_plainly(fmt::format("studying {}", plan.name), fmt::format("{} has no variant '{}'", benchmark, name));
 }
 
 fs::path answers_file(const fs::path& run) { return run / "answers.json"; }
 
-// Of a run's model: question -> evaluation in short. A file that cannot be read counts as missing: it is made anew.
+// Of a run's model: question -> evaluation in short. A file that cannot be read counts as missing: it is made again.
 json read_answers(const fs::path& run) {
   if (!fs::exists(answers_file(run))) return json::object();
   json answers = json::parse(read_file(answers_file(run), "reading"), nullptr, false);
@@ -59,7 +59,7 @@ json ask(LoadedModel& model, const Question& question) {
           {"first_frame", found.first_frame}};
 }
 
-// Asks what has no answer yet; the model is loaded once.
+// Evaluates what is not evaluated yet; the model is loaded once.
 void ask_questions(const Variant& variant, const fs::path& run, Listener& listener) {
   json answers = read_answers(run);
   std::optional<LoadedModel> model;
@@ -67,7 +67,7 @@ void ask_questions(const Variant& variant, const fs::path& run, Listener& listen
     if (interrupted()) return;
     if (answers.contains(question.name)) continue;
     if (!model) model = load_model(model_file(run));
-    listener.say(fmt::format("   asked {}: {}", question.place.label, question.data.filename().string()));
+    listener.say(fmt::format("   evaluated {}: {}", question.place.label, question.data.filename().string()));
     answers[question.name] = ask(*model, question);
     if (question.agents > 0) model.reset();  // the next question begins with the agents of the training
     write_file_atomically(answers_file(run), answers.dump(1) + "\n");
@@ -182,7 +182,7 @@ void check_study(const StudyPlan& plan, const fs::path& folder) {
   std::set<std::string> names;
   for (const Variant& variant : plan.variants) {
     if (!names.insert(variant.benchmark + "/" + variant.name).second)
-      fail_usage(doing, "variants of different names", fmt::format("two called '{}'", variant.name));
+      fail_usage(doing, "variants with different names", fmt::format("two named '{}'", variant.name));
     check_train_config(variant.recipe);
     const fs::path own = variant_folder(folder, variant);
     const RecipeRuns runs = read_runs(own);
@@ -205,8 +205,9 @@ void run_study(const StudyPlan& plan, const fs::path& folder, const std::functio
   for (const Variant& variant : plan.variants) {
     const RecipeRuns runs = read_runs(variant_folder(folder, variant));
     if (runs.epochs > 0 && runs.set != hashes.at(variant.recipe.data))
-      fail_usage(doing_of(plan, variant), "the dataset its runs were trained on",
-                 fmt::format("another in '{}'", variant.recipe.data), "choose another --out");
+      fail_usage_plainly(doing_of(plan, variant),
+                         fmt::format("'{}' is not the dataset its runs were trained on", variant.recipe.data),
+                         "choose another --out");
   }
   make_folder(folder);
   const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));

@@ -199,14 +199,15 @@ bool any_paper(const std::vector<StudyRow>& rows) {
 
 std::vector<std::string> about_of(const StudyPlan& plan, const StudyWords& words) {
   std::vector<std::string> about = words.about;
-  about.push_back(plan.minutes > 0
-                      ? fmt::format("Budget: {:g} minutes of training per seed for each variant that takes no other's "
-                                    "epochs, fixed beforehand from its measured pace.",
-                                    plan.minutes)
-                      : "The epochs of the recipes.");
+  about.push_back(
+      plan.minutes > 0
+          ? fmt::format("Budget: {:g} minutes of training per seed for each variant that does not share another's "
+                        "epochs, fixed beforehand from its measured pace.",
+                        plan.minutes)
+          : "The epochs of the recipes.");
   about.push_back(
       fmt::format("{} seed{}, {} thread{}, lano {}. Weights as the recipe chooses them, by validation or the "
-                  "last ones; each test split is judged once per seed.",
+                  "last ones; each test split is evaluated once per seed.",
                   plan.seeds, plan.seeds == 1 ? "" : "s", threads_of(plan.threads),
                   threads_of(plan.threads) == 1 ? "" : "s", kVersion));
   return about;

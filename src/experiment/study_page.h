@@ -1,5 +1,5 @@
 // What a study (experiment/study.h) shows: a table as Markdown and CSV, a plot for each benchmark and axis as PNG, and
-// a page with all of it; the paper's numbers stand beside ours.
+// a page with all of it; with the paper's numbers next to ours.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct StudyWords {
 };
 
 std::string study_markdown(const StudyPlan& plan, const StudyWords& words, const std::vector<StudyRow>& rows);
-// A line per seed; `steps`: a line per row and judged frame instead.
+// A line per seed; `steps`: a line per row and evaluated frame instead.
 std::string study_csv(const std::vector<StudyRow>& rows);
 std::string study_steps_csv(const std::vector<StudyRow>& rows);
 

@@ -27,7 +27,7 @@ Pair pair_from(const fs::path& path) {
     return {recipe_runs_from(from), from.at("model"), from.at("benchmark")};
   } catch (const json::exception& error) {
     fail(fmt::format("reading '{}'", path.string()), "the state of a pair", json_reason(error),
-         "remove the file; finished runs beside it are kept");
+         "remove the file; finished runs are kept");
   }
 }
 
@@ -60,7 +60,7 @@ bool fix_epochs_of(const TablePlan& plan, const TrainConfig& recipe, const fs::p
   return true;
 }
 
-// What is known of a pair, with what is asked of it now. `set`: the hash of the benchmark's.
+// What is known about a pair, with what is requested now. `set`: the hash of the benchmark's.
 Pair begun_pair(const TablePlan& plan, const fs::path& folder, const std::string& benchmark, const std::string& model,
                 const std::string& set) {
   make_folder(folder);
@@ -84,7 +84,7 @@ void begin_pair(const TablePlan& plan, const fs::path& folder, Pair pair, Listen
 void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   write_pair(folder, pair);
   const TrainConfig fixed = fixed_recipe(pair_recipe(plan, pair.benchmark, pair.model), folder, pair, doing_of(pair));
-  write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the place of the set as it is now
+  write_file_atomically(folder / "recipe.toml", to_toml(fixed));  // with the current path of the dataset
   for (std::int64_t s = fixed.seed; s < fixed.seed + plan.seeds && !interrupted(); ++s) {
     if (const SeedOutcome* known = find_outcome(pair, s); known != nullptr && known->settled()) continue;
     train_seed(orders_of(plan), folder, s, pair);
@@ -92,13 +92,14 @@ void finish_pair(const TablePlan& plan, const fs::path& folder, Pair pair) {
   }
 }
 
-// A number for the contents of every benchmark's set; fails where one is missing, or runs in the folder are of another.
+// A hash of the contents of every benchmark's dataset; fails if one is missing, or runs in the folder are of another.
 std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const fs::path& folder) {
   std::map<std::string, std::string> hashes;
   for (const std::string& benchmark : plan.benchmarks) {
     const fs::path set = plan.data / (benchmark + ".h5");
     if (!fs::exists(set))
-      fail("making a table", fmt::format("the set '{}'", set.string()), "none", "generate or import it there");
+      fail_plainly("making a table", fmt::format("the dataset '{}' is missing", set.string()),
+                   "generate it or import it there");
   }
   for (const std::string& benchmark : plan.benchmarks) {
     hashes[benchmark] = set_hash(plan.data / (benchmark + ".h5"));
@@ -106,9 +107,10 @@ std::map<std::string, std::string> hashes_of_sets(const TablePlan& plan, const f
   for (const Pair& pair : read_table(folder)) {
     const auto now = hashes.find(pair.benchmark);
     if (pair.epochs == 0 || pair.set.empty() || now == hashes.end() || now->second == pair.set) continue;
-    fail_usage("going on with a table", fmt::format("the {} set that {} was trained on", pair.benchmark, pair.model),
-               fmt::format("another in '{}'", (plan.data / (pair.benchmark + ".h5")).string()),
-               "choose another --out, or give the folder of that set with --data");
+    fail_usage_plainly("resuming a table",
+                       fmt::format("'{}' is not the dataset that {} was trained on",
+                                   (plan.data / (pair.benchmark + ".h5")).string(), pair.model),
+                       "choose another --out, or give the folder of that dataset with --data");
   }
   return hashes;
 }
@@ -137,13 +139,14 @@ void check_table(const TablePlan& plan, const fs::path& folder) {
   if (plan.seeds < 1) fail_usage("making a table", "at least one seed", std::to_string(plan.seeds));
   if (!(plan.minutes >= 0)) fail_usage("making a table", "--minutes of at least 0", fmt::format("{}", plan.minutes));
   if (const fs::path file = folder / "table.json"; fs::exists(file) && read_file(file, "reading") != plan_text(plan)) {
-    fail_usage("going on with a table", fmt::format("the preset, minutes and --set in '{}'", file.string()), "others",
-               "choose another --out");
+    fail_usage_plainly("resuming a table",
+                       fmt::format("the preset, --minutes or --set differ from those in '{}'", file.string()),
+                       "choose another --out");
   }
   for (const Pair& pair : read_table(folder)) {
     if (pair.epochs == 0 || pair.threads == 0 || pair.threads == threads_of(plan.threads))
       continue;  // 0: of an older version, unknown
-    fail_usage("going on with a table",
+    fail_usage("resuming a table",
                fmt::format("--threads {}, with which {} on {} was trained", pair.threads, pair.model, pair.benchmark),
                std::to_string(threads_of(plan.threads)), "choose another --out");
   }

@@ -49,7 +49,7 @@ std::string machine_text() {
 }
 
 std::string set_text(const fs::path& path, TrainOn train_on) {
-  return fs::exists(path) ? dataset_words(path, train_on) : "the set is not there any more";
+  return fs::exists(path) ? dataset_words(path, train_on) : "the dataset no longer exists";
 }
 
 ModelCell cell_of(const Pair& pair, const TablePlan& plan) {
@@ -115,16 +115,16 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
   }
   const int threads = plan.threads > 0 ? plan.threads : thread_count();
   table.about.push_back(plan.minutes > 0
-                            ? fmt::format("Budget: {:g} {} of training a pair and seed, validation included; epochs "
+                            ? fmt::format("Budget: {:g} {} of training per pair and seed, validation included; epochs "
                                           "are fixed beforehand from the measured time of a step, "
                                           "so that every schedule ends within it.",
                                           plan.minutes, plan.minutes == 1 ? "minute" : "minutes")
                             : fmt::format("The epochs of the recipes '{}'.", plan.preset));
-  table.about.push_back(
-      fmt::format("Recipes '{}', {} thread{}, {}. {}; the test split is judged once a seed. Peak memory is that of the "
-                  "whole training process.",
-                  plan.preset, threads, threads == 1 ? "" : "s", machine_text(),
-                  chosen ? "Weights are chosen on validation" : "The last weights are kept"));
+  table.about.push_back(fmt::format(
+      "Recipes '{}', {} thread{}, {}. {}; the test split is evaluated once per seed. Peak memory is that of the "
+      "whole training process.",
+      plan.preset, threads, threads == 1 ? "" : "s", machine_text(),
+      chosen ? "Weights are chosen on validation" : "The last weights are kept"));
   return table;
 }
 
@@ -142,7 +142,7 @@ void add_view(const std::string& model, const fs::path& run, const DatasetReader
 std::int64_t median_sample(const fs::path& run) {
   const RunRecord record = read_run_record(run);
   if (!record.test || record.test->ids.empty())
-    fail(fmt::format("drawing a sample of '{}'", run.string()), "errors on test", "none");
+    fail_plainly(fmt::format("drawing a sample of '{}'", run.string()), "the run has no errors on test");
   const std::vector<std::int64_t> shown = ids_to_show(*record.test);
   return shown[shown.size() / 2];
 }

@@ -1,7 +1,8 @@
 // Rung r trains each trial that is left for epochs * keep^(rungs - 1 - r) epochs from scratch, then drops all but the
-// best share. A longer rung does not go on from the shorter one: learning-rate schedules run over the whole of a
-// training, so a long run cut short would be judged in mid-cycle at a high rate, where no run ends. With keep 1/3 and
-// three rungs every rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full trainings.
+// best share. A longer rung does not continue the shorter one: learning-rate schedules run over the whole of a
+// training, so a long run cut short would be evaluated in mid-cycle at a high rate, where no run ends. With keep 1/3
+// and three rungs every rung costs about the same; all of them cost about rungs * trials * keep^(rungs - 1) full
+// trainings.
 #include "experiment/tune.h"
 
 #include <fmt/format.h>
@@ -34,9 +35,11 @@ void check_plan(const TunePlan& plan) {
   const auto require = [](bool good, const char* expected, auto found) {
     if (!good) fail_usage("tuning", expected, fmt::format("{}", found));
   };
-  require(!plan.base.data.empty(), "a dataset: --data FILE or data.file", "none");
-  require(!plan.vary.empty(), "a key to vary: --vary KEY=LOW..HIGH or KEY=a,b,c", "none");
-  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are judged on validation",
+  if (plan.base.data.empty())
+    fail_usage_plainly("tuning", "no dataset is given", "give it with --data FILE or data.file");
+  if (plan.vary.empty())
+    fail_usage_plainly("tuning", "no key to vary is given", "give --vary KEY=LOW..HIGH or --vary KEY=a,b,c");
+  require(plan.base.train_on == TrainOn::train, "data.train_on = \"train\": trials are compared on validation",
           "\"train+validation\"");
   require(plan.trials >= 1, "--trials of at least 1", plan.trials);
   require(plan.rungs >= 1, "--rungs of at least 1", plan.rungs);
@@ -45,7 +48,8 @@ void check_plan(const TunePlan& plan) {
   for (auto key = plan.vary.begin(); key != plan.vary.end(); ++key) {
     const auto same = [&](const VariedKey& other) { return other.name == key->name; };
     require(std::none_of(plan.vary.begin(), key, same), "each key varied once", key->name);
-    require(key->name != "data.train_on", "data.train_on as it is: trials are judged on validation", "it varied");
+    if (key->name == "data.train_on")
+      fail_usage_plainly("tuning", "data.train_on cannot be varied: trials are compared on validation");
   }
 }
 
@@ -78,9 +82,8 @@ void keep_plan(const TunePlan& plan, const std::filesystem::path& folder) {
          "remove the file and give the same command again; finished runs are kept");
   }
   if (!differences.empty()) {
-    fail_usage(doing, "the plan of the search that is there",
-               fmt::format("another; it was started with {}", fmt::join(differences, ", ")),
-               "give the same options to go on, or choose another --out");
+    fail_usage_plainly(doing, fmt::format("the search there was started with {}", fmt::join(differences, ", ")),
+                       "give the same options to resume it, or choose another --out");
   }
 }
 
@@ -135,13 +138,13 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
     if (std::isfinite(outcome->validation_l2)) {
       trial.validation_l2.push_back(outcome->validation_l2);
     } else {
-      fails_with("training: expected a finite validation error, found none.");
+      fails_with("training: the validation error is not finite");
     }
   } catch (const std::bad_alloc&) {
     fails_with("training: expected enough memory, found none left.");
   } catch (const DivergedError& error) {
     fails_with(error.what());
-  } catch (const UsageError& error) {  // a recipe the set cannot take
+  } catch (const UsageError& error) {  // a recipe that does not fit the dataset
     fails_with(error.what());
   }
   return true;
@@ -223,9 +226,9 @@ std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& s
         break;
       } catch (const UsageError& error) {
         if (++trial.redraws > kMostRedraws) {
-          fail_usage(fmt::format("drawing trial {}", number),
-                     fmt::format("a valid config in {} draws", kMostRedraws + 1),
-                     fmt::format("none, the last with {}: {}", values_text(plan, trial), error.what()), "");
+          fail_usage_plainly(fmt::format("drawing trial {}", number),
+                             fmt::format("no valid config in {} draws; the last had {}: {}", kMostRedraws + 1,
+                                         values_text(plan, trial), error.what()));
         }
       }
     }
@@ -238,7 +241,7 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder, L
   check_plan(plan);
   const DatasetReader reader(plan.base.data);
   if (reader.indices(Split::validation).empty()) {
-    fail("tuning", "a set with a validation split", "none", "import with a validation share");
+    fail_plainly("tuning", "the dataset has no validation split", "import with a validation share");
   }
   std::vector<TuneTrial> trials = draw_trials(plan, reader.description());
   keep_plan(plan, folder);
@@ -255,8 +258,8 @@ TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder, L
     }
     std::erase_if(left, [](const TuneTrial* trial) { return trial->state == TrialState::failed; });
     if (left.empty()) {
-      fail(fmt::format("tuning into '{}'", folder.string()), "a trial that can be trained",
-           fmt::format("failures only; trial 0: {}", trials[0].error), "");
+      fail_plainly(fmt::format("tuning into '{}'", folder.string()),
+                   fmt::format("every trial failed; trial 0: {}", trials[0].error));
     }
     std::sort(left.begin(), left.end(), [](const TuneTrial* a, const TuneTrial* b) { return is_better(*a, *b); });
     const TrialState lost = rung + 1 < plan.rungs ? TrialState::dropped : TrialState::finished;
@@ -291,7 +294,7 @@ std::string tune_markdown(const TunePlan& plan, const std::vector<TuneTrial>& be
   for (const TuneTrial& trial : best_first) redraws += trial.redraws;
   std::string text = fmt::format(
       "{} trials, {} rungs, keep {}, seed {}; relative L2 on validation, best first. The test split was not read.\n"
-      "Draws that gave no valid config and were drawn again: {}.\n\n| trial |",
+      "Draws that gave no valid config and were repeated: {}.\n\n| trial |",
       plan.trials, plan.rungs, plan.keep, plan.seed, redraws);
   for (const VariedKey& key : plan.vary) text += fmt::format(" {} |", key.name);
   const auto epochs = rung_epochs(plan);

@@ -1,7 +1,7 @@
 // A small search over keys of the config: random sampling (Bergstra, Bengio: "Random search for hyper-parameter
 // optimization", JMLR 2012) with successive halving (Jamieson, Talwalkar: "Non-stochastic best arm identification and
-// hyperparameter optimization", AISTATS 2016). Many trials are trained briefly, the better ones longer. Judged by
-// validation alone: the test split is never read. Everything lies in the folder, so a killed search goes on by the same
+// hyperparameter optimization", AISTATS 2016). Many trials are trained briefly, the better ones longer. Compared on
+// validation alone: the test split is never read. Everything is in the folder, so a killed search resumes with the same
 // call and ends with the same table:
 //   tune.json            the plan; another plan is refused
 //   trial-007/rung-1/    ordinary run folders
@@ -41,12 +41,12 @@ struct TuneTrial {
 
 struct TuneResult {
   std::vector<TuneTrial> trials;  // best first
-  bool finished = true;           // false: a training was stopped, to go on by the same call
+  bool finished = true;           // false: a training was stopped; the same call resumes
 };
 
 // Epochs of each rung: max(1, round(epochs * keep^(rungs - 1 - r))).
 std::vector<std::int64_t> rung_epochs(const TunePlan& plan);
-// How many of so many trials go to the next rung: ceil(keep * trials).
+// How many of `trials` trials go to the next rung: ceil(keep * trials).
 std::int64_t kept_trials(std::int64_t trials, double keep);
 
 // Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this set is drawn again, at

@@ -17,7 +17,7 @@ namespace {
 
 // Keys that a search may not touch, and why.
 constexpr std::pair<std::string_view, std::string_view> kFixed[] = {
-    {"data.file", "validation errors on different sets do not compare"},
+    {"data.file", "validation errors on different datasets are not comparable"},
     {"model.name", "tune one model at a time"},
     {"train.epochs", "the rungs set the epochs; set the full number with --set"},
     {"train.seed", "a seed is not chosen; measure its influence with lano train --seeds"}};
@@ -79,7 +79,7 @@ void read_range(VariedKey& key, const Schema::Key& known, const ConfigValue& lik
                "write LOW..HIGH, or --set for one value");
   }
   if (key.logarithmic && !(key.low > 0)) {
-    fail_usage(doing, "a low end above 0 for :log", fmt::format("{}", key.low), "raise it, or leave :log away");
+    fail_usage(doing, "a low end above 0 for :log", fmt::format("{}", key.low), "raise it, or leave out :log");
   }
 }
 

@@ -1,5 +1,5 @@
-// Floats on cache-line boundaries, not initialised. Large buffers are kept when they are given back: a training step
-// asks for the same sizes again, and new pages from the system would cost several percent of it. Kept and used buffers
+// Floats on cache-line boundaries, not initialised. Large buffers are kept when they are released: a training step asks
+// for the same sizes again, and new pages from the system would cost several percent of it. Kept and used buffers
 // together never hold more than was in use at once.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace lano::kernels {
 
 struct GiveBackBuffer {
-  std::int64_t size = 0;  // floats of the memory, which may be more than were asked for
+  std::int64_t size = 0;  // floats of the memory, which may be more than requested
   void operator()(float* p) const;
 };
 

@@ -1,6 +1,6 @@
-// Dropout as a function of place: which features of a point are zeroed follows from (seed, step, sample, pass, block,
-// branch, point) alone. So nothing is stored for the backward pass, a resumed run draws the same, and every engine that
-// asks gets the same mask.
+// Dropout as a function of position: which features of a point are zeroed follows from (seed, step, sample, pass,
+// block, branch, point) alone. So nothing is stored for the backward pass, a resumed run draws the same, and every
+// engine gets the same mask.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Dropout {
 
 enum class Branch { attention, feed_forward };
 
-// The mask of one sample behind one branch of one block.
+// The mask of one sample after one branch of one block.
 class DropoutMask {
  public:
   DropoutMask(const Dropout& dropout, std::int64_t sample, std::int64_t block, Branch branch);

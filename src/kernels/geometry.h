@@ -1,7 +1,6 @@
 // What the blocks need to know of the points of one sample: which points each agent pools, how the bias vectors reach
-// the points, and which neighbours the stencil reads with which weight. All are products over axes, and what a line of
-// points (the order of a cloud) asks for is computed when it is read, so prediction keeps no table as long as the
-// points.
+// the points, and which neighbours the stencil reads with which weight. All are products over axes, and for a line of
+// points (the order of a cloud) they are computed when read, so prediction keeps no table as long as the points.
 #pragma once
 
 #include <array>
@@ -76,10 +75,10 @@ struct Geometry {
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes
   std::int64_t most_taps = 1;                // entries of a point at most
-  TapTable table, table_back;  // the same written out, where that is worth its memory; back: training only
+  TapTable table, table_back;                // the same written out, if that is worth its memory; back: training only
 };
 
-// used: the patches asked for at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
+// used: the patches requested at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
 // of the backward pass.
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,

@@ -1,5 +1,5 @@
-// Geometries of meshes and clouds met before, so that a training step or a prediction on the same mesh finds its tables
-// made.
+// A cache of the geometries of meshes and clouds, so that a training step or a prediction on the same mesh reuses its
+// tables.
 #pragma once
 
 #include <cstdint>

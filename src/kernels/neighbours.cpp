@@ -46,7 +46,7 @@ std::vector<Neighbours::Entry> Neighbours::entries_at(std::span<const float> poi
   std::vector<std::uint32_t> index(wanted);
   std::vector<double> square(wanted);
   const std::size_t found = tree_->index.knnSearch(point.data(), wanted, index.data(), square.data());
-  // The next one beyond; where there is none, all are read, the farthest at half weight.
+  // The next one beyond; if there is none, all are read, the farthest at half weight.
   const double beyond = points_ > count_ ? square[found - 1] : 2 * square[found - 1];
   const double all = static_cast<double>(power(3, dims_));
   if (!(beyond > 0))

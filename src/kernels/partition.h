@@ -1,6 +1,6 @@
 // How a batch is divided among threads. The division of a sample depends on its own size only, never on the number of
-// threads or on the samples beside it, and every sum over points is taken unit by unit in order: that is why results
-// depend neither on the thread count nor on how the samples of a step are divided over ranks.
+// threads or on the other samples, and every sum over points is taken unit by unit in order: that is why results depend
+// neither on the thread count nor on how the samples of a step are divided over ranks.
 #pragma once
 
 #include <omp.h>
@@ -35,8 +35,8 @@ struct Partition {
   std::vector<std::int64_t> first_unit, first_group;  // of each sample; one more at the end
 };
 
-// smallest: points of a unit worth a thread of its own. Each unit of a forward pass costs a copy of what the agents
-// gather. groups: of a sample, at most.
+// smallest: points of a unit worth its own thread. Each unit of a forward pass costs a copy of what the agents gather.
+// groups: of a sample, at most.
 Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest, std::int64_t groups = 64);
 
 // While it lives, denormal numbers count as zero on this thread: shares of a softmax underflow by design, and a product

@@ -1,5 +1,6 @@
-// The reference twin of every tile kernel: ordinary loops over any floating type. In double it judges the others; in
-// float it is the table `plain`, for processors without SSE4 and for LANO_SIMD=plain. Contracts: tile_kernels.h.
+// The reference version of every tile kernel: ordinary loops over any floating type. In double it is the reference for
+// the others; in float it is the table `plain`, for processors without SSE4 and for LANO_SIMD=plain. Contracts:
+// tile_kernels.h.
 #pragma once
 
 #include <algorithm>

@@ -188,7 +188,7 @@ void pack(const Packing& p) {
   }
 }
 
-// 2^x for x <= 0 to a rounding or so; below -126 it stays at 2^-126, which is nothing beside a maximum of one.
+// 2^x for x <= 0 to a rounding or so; below -126 it stays at 2^-126, which is negligible against a maximum of one.
 // Adding 1.5 2^23 leaves the nearest whole number in the low bits, ready to be added to the exponent.
 HWY_INLINE V exp2_below(V x) {
   const V y = hn::Max(hn::Set(d, -126.0f), x);

@@ -1,5 +1,5 @@
 // What a depthwise stencil reads at every point, written out: for each point and tap the rows and their weights. The
-// kernels go through it without asking where points lie; grids, meshes and clouds look alike.
+// kernels use it without knowing where points lie; grids, meshes and clouds look alike.
 //   out[p] += sum_t filter[t] sum_e weight[e] values[row[e]],  e in the run of tap t at point p
 #pragma once
 

@@ -1,5 +1,5 @@
 // The inner loops of the fused engine, each over a tile of points that stays in cache. One table of functions for every
-// instruction set: `plain` is the reference twin in ordinary loops, the others are one Highway source compiled for
+// instruction set: `plain` is the reference version in ordinary loops, the others are one Highway source compiled for
 // SSE4, AVX2 and AVX-512. The same table gives the same bits for any thread count.
 //
 // Rows are points (or agents), columns channels (or agents). All widths named `columns` are multiples of kPad floats;

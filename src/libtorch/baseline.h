@@ -1,4 +1,4 @@
-// The frame of every operator LANO is compared with. It turns a batch into position, input and time features, takes
+// The base of every operator LANO is compared with. It turns a batch into position, input and time features, takes
 // clouds of different sizes one at a time, and knows the architecture's JSON; a model adds what happens between them
 // and the output. Plain LibTorch.
 #pragma once

@@ -1,4 +1,4 @@
-// The operators LANO is compared with, one file each; their equations stand there, costs and sources in docs/models.md.
+// The operators LANO is compared with, one file each; their equations are there, costs and sources in docs/models.md.
 #pragma once
 
 #include <memory>

@@ -3,9 +3,9 @@
 //   u_c(y) = sum_k b_ck(a) t_ck(y) + beta_c        k < C, for each output channel c
 // Branch b: a plain network of the input function at its N sensors, all channels in one vector; where there are no
 // input channels the function is the place of the points itself. Trunk t: a plain network of the position, the embedded
-// time added behind its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
+// time added after its first map. Both have three hidden layers of width C with GELU, whatever model.layers is; the
 // trunk ends in GELU, the branch without. The sensors are fixed: another number of points, or the same in another
-// order, is another function to it. Cost O(N C^2), of which N da C once a sample.
+// order, is another function to it. Cost O(N C^2), of which N da C once per sample.
 #include <fmt/format.h>
 
 #include <array>
@@ -49,8 +49,8 @@ class DeepOnet : public Baseline {
   DeepOnet(const BaselineConfig& config, const LanoShape& shape)
       : Baseline(config, shape), sensors_(shape.axes > 0 ? element_count(shape.mesh) : shape.points) {
     if (sensors_ < 1)
-      fail_usage("making deeponet", "a known number of points, which are its sensors", "none",
-                 "train it on samples of one size");
+      fail_usage_plainly("making deeponet", "its sensors are the points, whose number is not fixed here",
+                         "train it on samples of one size");
     const std::int64_t c = config.width, du = shape.output_channels;
     const std::int64_t channels = shape.input_channels > 0 ? shape.input_channels : shape.dims;
     branch_ = register_module("branch", std::make_shared<PlainNetwork>(sensors_ * channels, c, c * du));

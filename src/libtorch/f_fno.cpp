@@ -2,7 +2,7 @@
 // of all at once. Layer:
 //   f <- f + sum_a F_a^-1( R_a,k F_a f )   R_a,k: C -> C complex for k = 0 .. m-1 along axis a
 // so weights grow with axes * m instead of m^axes. As in the public library the baselines follow, the feed-forward
-// network the paper puts behind the sum is left out. Cost O(axes N (C log N + C^2 m/n)).
+// network the paper puts after the sum is left out. Cost O(axes N (C log N + C^2 m/n)).
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -32,7 +32,7 @@ void load_named(const NamedTensors& to, const std::map<std::string, Tensor>& fro
   for (const auto& item : to) {
     const auto found = from.find(item.key());
     if (found == from.end())
-      fail(doing, fmt::format("a tensor '{}'", item.key()), "none", "the file is of another model");
+      fail_plainly(doing, fmt::format("the tensor '{}' is missing", item.key()), "the file is of another model");
     const Tensor& tensor = found->second;
     if (tensor.shape != item.value().sizes().vec()) {
       fail(doing, fmt::format("'{}' of shape {}", item.key(), shape_text(item.value().sizes().vec())),

@@ -37,7 +37,7 @@ std::map<std::string, Tensor> copy_weights(const OperatorModel& model);
 // Fails where a tensor is missing, has another shape, or is unknown to the model.
 void load_weights(OperatorModel& model, const std::map<std::string, Tensor>& weights, std::string_view doing);
 
-// Running statistics: the registered buffers of floating type, one behind the other in the order of named_buffers(). A
+// Running statistics: the registered buffers of floating type, one after the other in the order of named_buffers(). A
 // training forward writes them; no gradient, decay or running mean of the weights touches them. Whole-number counters
 // (BatchNorm's batches seen) decide nothing at a fixed momentum and stay out.
 std::vector<float> copy_buffers(const OperatorModel& model);

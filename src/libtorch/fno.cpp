@@ -1,9 +1,9 @@
 // FNO, the Fourier neural operator (Li et al., ICLR 2021): four layers
 //   f <- gelu( F^-1( R F f ) + W f )       R_k: C -> C complex for each of the lowest frequencies k, W: C -> C at each
 //   point
-// the last one without activation, behind an encoder and before a decoder of single points. Zeros pad each axis to a
+// the last one without activation, between a pointwise encoder and a pointwise decoder. Zeros pad each axis to a
 // multiple of 16 points; on clouds the image is that of geo-FNO's projection. Cost O(N (C log N + C^2)) and m^axes C^2
-// weights a block.
+// weights per block.
 #include "libtorch/fno.h"
 
 #include "libtorch/baselines.h"

@@ -7,7 +7,7 @@
 //   fourier    o = (LN(q) LN(k)^T) v / N,   a norm of each head's own. Nothing stands between the two products, so they
 //   are taken from the
 //              right, LN(q) (LN(k)^T v), and no N x N matrix is made.
-// Cost O(NCD) for both, beside the maps of single points.
+// Cost O(NCD) for both, in addition to the maps of single points.
 #include <vector>
 
 #include "libtorch/baseline.h"

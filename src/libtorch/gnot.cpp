@@ -5,8 +5,8 @@
 //   x3 = x2 + Self(LN x2),                   y' = x3 + LN( sum_e g_e Expert'_e(x3) )
 // with attention whose weights sum to one (libtorch/linear_attention.h). Every block starts from x0 again, as in the
 // public comparisons; the next one reads y'. All input channels are one function on the points themselves, so there is
-// one cross attention where the paper may have several. Cost O(NCD) for attention and 2E feed-forward networks a block:
-// the experts are most of the work.
+// one cross attention where the paper may have several. Cost O(NCD) for attention and 2E feed-forward networks per
+// block: the experts are most of the work.
 #include <vector>
 
 #include "libtorch/baseline.h"

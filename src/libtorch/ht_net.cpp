@@ -3,7 +3,7 @@
 //   reduce      q_i^(m+1) = sum_s R_s^(m) q_(i,s)^(m), and so k and v                                  fine to coarse
 //   attend      h_i^(m) = sum_{j in window of i} softmax_j(q_i . k_j / sqrt(D)) v_j                    on every level
 //   decompose   h_(i,s)^(m) <- h_(i,s)^(m) + D_s^(m) h_i^(m+1)                                         coarse to fine
-// and the layer is Wo h^(1) in the pre-norm frame. Windows (model.window points an axis) do not overlap, so points of
+// and the layer is Wo h^(1) in the pre-norm frame. Windows (model.window points per axis) do not overlap, so points of
 // different windows hear of each other through the coarser levels alone. There are as many levels as it takes to bring
 // the training mesh into one window, at most model.levels. The mesh is filled with zeros to even sizes; what was filled
 // in is no key. R starts near the mean of the four, D near a copy. The paper's head is a Fourier neural operator; here

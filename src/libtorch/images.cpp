@@ -17,7 +17,7 @@ torch::Tensor to_image(const torch::Tensor& fields, const Shape& mesh) {
 torch::Tensor from_image(const torch::Tensor& image) { return image.flatten(2).transpose(1, 2); }
 
 torch::Tensor pad_image(const torch::Tensor& image, const Shape& sizes) {
-  std::vector<std::int64_t> added;  // before and behind, from the last axis to the first
+  std::vector<std::int64_t> added;  // before and after, from the last axis to the first
   bool any = false;
   for (std::size_t a = sizes.size(); a-- > 0;) {
     added.push_back(0);

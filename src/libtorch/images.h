@@ -12,7 +12,7 @@ namespace lano {
 torch::Tensor to_image(const torch::Tensor& fields, const Shape& mesh);  // [B,N,C] -> [B,C,n1,n2,...]
 torch::Tensor from_image(const torch::Tensor& image);                    // [B,C,n1,n2,...] -> [B,N,C]
 
-// Zeros behind the last points of each axis until it has `sizes` points, and the first `mesh` points of each axis.
+// Zeros after the last points of each axis until it has `sizes` points, and the first `mesh` points of each axis.
 torch::Tensor pad_image(const torch::Tensor& image, const Shape& sizes);
 torch::Tensor crop_image(torch::Tensor image, const Shape& mesh);
 

@@ -1,6 +1,6 @@
-// The Linear Attention Neural Operator (Zhong, Yan). Two engines: plain LibTorch modules, the composite path and
-// reference of every other; and the fused kernels, for float32 on the CPU. Shapes: B samples, N points, M agents, C
-// width, H heads, D = C/H. Equations are in docs/model.md.
+// The Linear Attention Neural Operator (Zhong, Yan). Two engines: plain LibTorch modules, the composite engine, which
+// is the reference; and the fused kernels, for float32 on the CPU. Shapes: B samples, N points, M agents, C width, H
+// heads, D = C/H. Equations are in docs/model.md.
 #pragma once
 
 #include <vector>

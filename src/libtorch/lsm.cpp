@@ -1,5 +1,5 @@
 // LSM, latent spectral models (Wu et al., ICML 2023): a U-net whose scales are joined through neural spectral blocks.
-// The image of a scale is cut into 16/2^s patches an axis; in each, and in each head of width D, T learned tokens z
+// The image of a scale is cut into 16/2^s patches per axis; in each, and in each head of width D, T learned tokens z
 // read the P points, move along a basis, and are read back:
 //   z <- z + softmax( z k^T ) v                              k, v linear in the points            [T,D]
 //   z <- z + sum_j A_j sin(pi z j/M) + B_j cos(pi z j/M)     each channel by itself, j = 0..M-1   [T,D]
@@ -21,7 +21,7 @@ namespace nn = torch::nn;
 
 constexpr std::int64_t kPatches = 16;  // an axis, at the finest scale
 
-// [B,C,n1,...] -> [B*patches,P,C] with k patches an axis.
+// [B,C,n1,...] -> [B*patches,P,C] with k patches per axis.
 torch::Tensor to_patches(const torch::Tensor& image, std::int64_t k) {
   torch::Tensor cut = image;
   std::vector<std::int64_t> order{0}, inner;

@@ -8,9 +8,9 @@
 // (libtorch/rotary.h), per head
 //   galerkin   o = T(q) (T(LN k)^T LN v) / N            fourier   o = T(LN q) (T(LN k)^T v) / N
 // with norms over the head's channels and without parameters (the public code's instance norm acts along the channels).
-// Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians a unit, as if an
+// Coordinates x are those of the unit box of the training points: the quickest pair turns 64 radians per unit, as if an
 // axis had 64 points. Heads are C/H wide. The propagator is applied once: steady, one step ahead or, through the time
-// in z, at any time. Cost O(NCD) beside the maps of single points.
+// in z, at any time. Cost O(NCD) in addition to the maps of single points.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -103,8 +103,7 @@ class OFormer : public Baseline {
   OFormer(const BaselineConfig& config, const LanoShape& shape) : Baseline(config, shape) {
     const std::int64_t c = config.width, half = std::max<std::int64_t>(1, c / 2);
     if (c / config.heads < 2 * shape.dims) {
-      fail_usage("making an OFormer",
-                 fmt::format("heads of at least {} channels, a pair for each coordinate", 2 * shape.dims),
+      fail_usage("making an OFormer", fmt::format("heads of at least {} channels, two per coordinate", 2 * shape.dims),
                  fmt::format("{}", c / config.heads), "lower model.heads or raise model.width");
     }
     register_encoder(/*placeholder=*/false);

@@ -5,8 +5,8 @@
 //   e = p R^-T,           y' = MLP(LN( e diag(softplus mu) e^T y + y ))
 // so that the mean of e e^T is the identity. In training S is of the batch, and a running mean of it (momentum 0.9) is
 // kept for evaluation, as batch norm does. The product e^T y is a sum over the points, as published, and so grows with
-// their number; the norm behind it takes most of that away. Cost O(N C (D + K)) beside the maps of single points, and
-// K^3 for the factor.
+// their number; the norm after it removes most of that. Cost O(N C (D + K)) in addition to the maps of single points,
+// and K^3 for the factor.
 #include <cmath>
 #include <vector>
 

@@ -1,8 +1,8 @@
 // A neural operator as training and evaluation see it: normalised coordinates and input fields in, normalised output
 // fields out. Every model of the registry is one of these. Float32 by default; `.to(torch::kFloat64)` for references.
-// Parameters are real: a complex weight is a pair of numbers along a last axis of two, and its own name (behind the
-// last dot) begins with "complex". parameter_count takes such a pair for one parameter, as PyTorch counts a complex
-// tensor and papers quote it.
+// Parameters are real: a complex weight is a pair of numbers along a last axis of two, and its own name (after the last
+// dot) begins with "complex". parameter_count counts such a pair as one parameter, as PyTorch does with a complex
+// tensor and as papers quote it.
 #pragma once
 
 #include <torch/torch.h>
@@ -19,7 +19,7 @@
 namespace lano {
 
 // A batch of samples: on meshes of one shape, on clouds of one size, or on clouds of different sizes, which are packed
-// one behind the other (B = 1, N the sum of their counts) so that there is no padding to leak from.
+// one after the other (B = 1, N the sum of their counts) so that there is no padding to leak from.
 struct Batch {
   torch::Tensor coordinates;         // [B, N, dx], normalised
   torch::Tensor input;               // [B, N, da], normalised; da may be 0

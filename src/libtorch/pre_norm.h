@@ -1,6 +1,6 @@
-// The frame LANO's blocks stand in, for operators that differ from it in the attention alone:
+// The structure of LANO's blocks, for operators that differ from it in the attention alone:
 //   f' = f + Attn(LN f),  f'' = f' + FFN(LN f'),  u = W LN(f_L) + b
-// `Attention` is a module made from (config, shape) with forward(f, mesh): [B,N,C] -> [B,N,C]. Dropout acts behind
+// `Attention` is a module made from (config, shape) with forward(f, mesh): [B,N,C] -> [B,N,C]. Dropout acts after
 // attention and feed-forward.
 #pragma once
 

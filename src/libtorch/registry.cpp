@@ -84,7 +84,7 @@ std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, st
 }
 
 std::int64_t OperatorModel::use_agents(std::int64_t) {
-  fail_usage("choosing the agents", "a model with agent tokens", "one without", "leave out --agents");
+  fail_usage_plainly("choosing the agents", "this model has no agent tokens", "leave out --agents");
 }
 
 std::int64_t parameter_count(const OperatorModel& model) {

@@ -1,6 +1,6 @@
-// Memory as LibTorch takes it. A limit on what it allocates for tensors in this thread, for as long as it lives: for
-// models whose sizes a stranger wrote down. What a size costs is known to each model's constructor alone, so it is the
-// allocations that are counted, not the sizes.
+// Memory that LibTorch allocates. A limit on what it allocates for tensors in this thread, for as long as it lives: for
+// models whose sizes come from an untrusted file. What a size costs is known to each model's constructor alone, so it
+// is the allocations that are counted, not the sizes.
 #pragma once
 
 #include <c10/util/Exception.h>

@@ -58,8 +58,8 @@ void use_torch_device(const std::string& name) {
     const torch::Device device(name);
     if (device.is_cuda() &&
         (!torch::cuda::is_available() || device.index() >= static_cast<int>(torch::cuda::device_count()))) {
-      fail_usage(kDoing, fmt::format("a LibTorch and a machine with '{}'", name), "none",
-                 "leave out --device, or build against a LibTorch with CUDA");
+      fail_usage_plainly(kDoing, fmt::format("LibTorch does not offer '{}' on this machine", name),
+                         "leave out --device, or build against a LibTorch with CUDA");
     }
     if (!device.is_cuda() && !device.is_cpu()) fail_usage(kDoing, "cpu, cuda or cuda:N", fmt::format("'{}'", name));
     chosen_device() = device;

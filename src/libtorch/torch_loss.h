@@ -1,5 +1,5 @@
-// The training loss of train/field_loss.h by LibTorch's operations, differentiable, in double from the network's values
-// on: the peer of the hand-written one, and the loss of every operator that LibTorch trains.
+// The training loss of train/field_loss.h by LibTorch's operations, differentiable, in double from the network's
+// values: the counterpart of the hand-written one, and the loss of every operator that LibTorch trains.
 #pragma once
 
 #include <torch/torch.h>

@@ -68,7 +68,7 @@ std::shared_ptr<OperatorModel> make_model_of_size(const ModelFile& file, const s
 // One query as the network sees it.
 struct TorchPredictor::Prepared {
   std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
-  FieldBatch fields;                // one sample, the state behind its input
+  FieldBatch fields;                // one sample, the state after its input
   std::int64_t points() const { return fields.sizes[0]; }
   bool goes_with(const Prepared& other) const {
     return points() == other.points() && fields.mesh == other.fields.mesh && fields.spacing == other.fields.spacing &&

@@ -5,8 +5,8 @@
 //   t = softmax(q k^T / sqrt(D)) v      [G,D]  attention among them, q, k, v linear in s
 //   o_n = sum_g w_ng t_g                [N,D]
 // x and y are linear in LN(f) on clouds; on grids and meshes they are 3x3 (3x3x3) convolutions of it. Blocks are
-// pre-norm with a feed-forward network of ratio r, the last one ends in LN and a linear map. Cost O(NGC + G^2 C) beside
-// the maps of single points.
+// pre-norm with a feed-forward network of ratio r, the last one ends in LN and a linear map. Cost O(NGC + G^2 C) in
+// addition to the maps of single points.
 #include <cmath>
 #include <vector>
 

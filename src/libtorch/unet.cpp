@@ -1,5 +1,5 @@
-// Down: the larger of neighbours (2 an axis), then a double convolution. Up: linear interpolation with both ends kept,
-// the skip put before it, then a double convolution. Cost O(N C^2): each scale has half the points an axis and twice
+// Down: the larger of neighbours (2 per axis), then a double convolution. Up: linear interpolation with both ends kept,
+// the skip put before it, then a double convolution. Cost O(N C^2): each scale has half the points per axis and twice
 // the channels (Ronneberger et al., 2015).
 #include "libtorch/unet.h"
 

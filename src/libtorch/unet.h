@@ -1,6 +1,6 @@
 // A U-net of five scales on images of one, two or three axes, in pieces: U-FNO takes it whole, U-NO and LSM put their
-// own layers between the scales. Scale s has n/2^s points an axis (n a multiple of 16) and C 2^s channels, the coarsest
-// 8C.
+// own layers between the scales. Scale s has n/2^s points per axis (n a multiple of 16) and C 2^s channels, the
+// coarsest 8C.
 #pragma once
 
 #include <torch/torch.h>
@@ -20,7 +20,7 @@ enum class ImageNorm { batch, instance };
 ImageNorm image_norm(Task task);
 
 // Mean 0 and variance 1 of each channel, over batch and points (running values in evaluation) or over the points, then
-// a learned scale and shift. With one value a channel there is no variance: batches take the running values, samples
+// a learned scale and shift. With one value per channel there is no variance: batches take the running values, samples
 // stay as they are.
 class ChannelNorm : public torch::nn::Module {
  public:
@@ -31,7 +31,7 @@ class ChannelNorm : public torch::nn::Module {
   torch::Tensor weight_, bias_, mean_, variance_;
 };
 
-// Twice: a convolution of 3 points an axis, a norm, ReLU; in -> middle -> out channels.
+// Twice: a convolution of 3 points per axis, a norm, ReLU; in -> middle -> out channels.
 class DoubleConvolution : public torch::nn::Module {
  public:
   DoubleConvolution(std::int64_t axes, std::int64_t in, std::int64_t middle, std::int64_t out, ImageNorm norm);

@@ -1,12 +1,12 @@
-// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials an axis, K =
+// WMT, the multiwavelet operator (Gupta et al., NeurIPS 2021). Features are coefficients of k polynomials per axis, K =
 // k^2 (one axis: k). A layer halves the grid until one point is left, applies small operators at each scale, and builds
 // the grid up again. From scale n to n+1:
 //   s_n+1 = sum_p s_n,p H_p^T,  d_n+1 = sum_p s_n,p G_p^T       p: even or odd along each axis, H_p = h_p1 x h_p2, G_p
 //   = g_p1 x g_p2 U_d = A d + B s,  U_s = C d,  at the coarsest scale u = T s u_n,p = (u_n+1 + U_s) H_p + U_d G_p
-// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points an axis, ReLU and
-// a linear map; with one axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept, and
-// a third axis is not halved: as published. The halved axes are padded to one power of two. Between layers GELU. Cost
-// O(N K^2).
+// A is a spectral convolution of 2 modes, ReLU and a linear map; B and C are convolutions of 3 points per axis, ReLU
+// and a linear map; with one axis all three are spectral convolutions alone. Of the mixed wavelets h x g none are kept,
+// and a third axis is not halved: as published. The halved axes are padded to one power of two. Between layers GELU.
+// Cost O(N K^2).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -27,7 +27,7 @@ std::int64_t coefficients(const BaselineConfig& config, const LanoShape& shape) 
   return shape.axes == 1 ? config.wavelets : config.wavelets * config.wavelets;
 }
 
-// [B,n1,...,K] with the axes behind the channels, for convolutions, and back.
+// [B,n1,...,K] with the axes after the channels, for convolutions, and back.
 torch::Tensor channels_first(const torch::Tensor& f) { return f.movedim(-1, 1); }
 torch::Tensor channels_last(const torch::Tensor& image) { return image.movedim(1, -1); }
 
@@ -101,7 +101,7 @@ class MultiwaveletLayer : public nn::Module {
   }
 
  private:
-  // The points of each parity behind one another, the last axis fastest: [B,n,n,...,K] -> [B,n/2,n/2,...,2^halved K].
+  // The points of each parity one after another, the last axis fastest: [B,n,n,...,K] -> [B,n/2,n/2,...,2^halved K].
   torch::Tensor parts(const torch::Tensor& f) const {
     std::vector<torch::Tensor> parity;
     for (std::int64_t p = 0; p < std::int64_t{1} << halved_; ++p) {

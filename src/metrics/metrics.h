@@ -1,5 +1,5 @@
-// The errors by which every engine and every model is judged, on physical values, in double. One sample at a time:
-// arrays are [points, channels], sums run in index order, so results have the same bits for any thread count.
+// The errors of every engine and every model, on physical values, in double. One sample at a time: arrays are [points,
+// channels], sums run in index order, so results have the same bits for any thread count.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ double relative_l2(std::span<const float> prediction, std::span<const float> tru
 double max_error(std::span<const float> prediction, std::span<const float> truth);
 
 // Relative L2 of the gradient by central differences at interior points (the H1 semi-norm), for uniform grids of one,
-// two or three axes. `spacing` has one entry an axis. Zero interior points give 0.
+// two or three axes. `spacing` has one entry per axis. Zero interior points give 0.
 double relative_h1(std::span<const float> prediction, std::span<const float> truth, const Shape& shape,
                    std::int64_t channels, std::span<const double> spacing);
 

@@ -1,5 +1,5 @@
 // From the name of an operator, its switches and the data it is made for to the "architecture" of a model file, which
-// is all that building the model takes.
+// is all that is needed to build the model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

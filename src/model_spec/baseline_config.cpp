@@ -40,11 +40,11 @@ void bind_baseline_config(Schema& schema, BaselineConfig& c) {
   schema.bind("model.basis", c.basis, "lsm: basis functions of its spectral blocks");
   schema.bind("model.tokens", c.tokens, "lsm: latent tokens of its spectral blocks");
   schema.bind("model.wavelets", c.wavelets, "wmt: polynomials of the multiwavelets");
-  schema.bind("model.window", c.window, "ht-net: points an axis of its windows");
-  schema.bind("model.levels", c.levels, "ht-net: levels of its hierarchy, at most");
+  schema.bind("model.window", c.window, "ht-net: points per axis of its windows");
+  schema.bind("model.levels", c.levels, "ht-net: maximum number of levels");
   schema.bind("model.features", c.features, "ono: orthogonal features");
   schema.bind("model.latent_grid", c.latent_grid,
-              "spectral operators on point clouds: points an axis of the projection's grid");
+              "spectral operators on point clouds: points per axis of the projection's grid");
 }
 
 BaselineConfig baseline_config(const std::string& name, const LanoConfig& shared, BaselineConfig own) {
@@ -107,7 +107,7 @@ void baseline_from_json(const nlohmann::json& json, BaselineConfig& config, Lano
   check_baseline_config(config);
   check_reference_box(config.position, shape);
   if (!shape.reference_box.empty() && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "reference_box with two numbers an axis, or empty",
+    fail("reading an architecture", "reference_box with two numbers per axis, or empty",
          std::to_string(shape.reference_box.size()), "the file is damaged");
   }
 }

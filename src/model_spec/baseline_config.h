@@ -27,9 +27,9 @@ struct BaselineConfig {
   std::int64_t experts = 3;                                       // gnot
   std::int64_t basis = 12, tokens = 4;                            // lsm: basis functions and latent tokens
   std::int64_t wavelets = 3;                                      // wmt: polynomials of the multiwavelets
-  std::int64_t window = 8, levels = 8;                            // ht-net: points an axis of a window, most levels
+  std::int64_t window = 8, levels = 8;                            // ht-net: points per axis of a window, most levels
   std::int64_t features = 8;                                      // ono: orthogonal features
-  std::int64_t latent_grid = 96;  // spectral models on clouds: points an axis of the projection's grid
+  std::int64_t latent_grid = 96;  // spectral models on clouds: points per axis of the projection's grid
 };
 
 // Binds the keys LANO does not have: model.modes, model.slices, ...

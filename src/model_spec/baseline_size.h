@@ -1,6 +1,6 @@
-// What an operator of the comparison takes before it is built: the numbers in its weights, and those one sample's pass
-// must keep. From the sizes alone, without LibTorch, so that a recipe can be refused before it takes gigabytes; a test
-// holds the counts against the models themselves.
+// The memory of an operator of the comparison, known before it is built: the numbers in its weights, and those that one
+// sample's pass must keep. Computed from the sizes alone, without LibTorch, so that a recipe can be refused before it
+// takes gigabytes; a test compares the counts with the models themselves.
 #pragma once
 
 #include "model_spec/baseline_config.h"
@@ -19,7 +19,7 @@ BaselineSize baseline_size(const BaselineConfig& config, const LanoShape& shape)
 // Points of an image along an axis of n: four halvings, as the U-nets of spectral models make them, leave whole points.
 inline std::int64_t padded_points(std::int64_t n) { return (n + 15) / 16 * 16; }
 
-// Fails with a sentence where a size says nothing on the mesh of the data: Fourier modes that no axis has.
+// Fails with a sentence if a size has no effect on the mesh of the data: Fourier modes that no axis has.
 void check_baseline_fits(const BaselineConfig& config, const LanoShape& shape);
 
 }  // namespace lano

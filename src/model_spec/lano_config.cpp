@@ -67,7 +67,7 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind("model.ffn_ratio", c.ffn_ratio, "hidden width of the feed-forward network over C");
   schema.bind<Bias>("model.bias", c.bias, {{"outer", Bias::outer}, {"sum", Bias::sum}, {"none", Bias::none}},
                     "how four vectors make the bias matrices B1 and B2");
-  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values beside attention");
+  schema.bind("model.dwc", c.dwc, "depthwise convolution of the values, added to attention");
   schema.bind("model.ffn_stencil", c.ffn_stencil,
               "depthwise convolution of the hidden features of the feed-forward part");
   schema.bind("model.exchange", c.exchange,
@@ -266,7 +266,7 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
       (!shape.patches.empty() && shape.patches.size() != axes) ||
       (!shape.periodic.empty() && shape.periodic.size() != axes) ||
       (!shape.spacing.empty() && (shape.spacing.size() != axes || shape.origin.size() != axes))) {
-    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+    fail_plainly("reading an architecture", "its sizes do not fit together", "the file is damaged");
   }
   std::int64_t points = 1;
   for (std::size_t a = 0; a < axes; ++a) {
@@ -275,18 +275,18 @@ void architecture_from_json(const json& from, const Schema& switches, LanoShape&
     const bool good = fits && (shape.spacing.empty() || (shape.spacing[a] > 0 && std::isfinite(shape.spacing[a]) &&
                                                          std::isfinite(shape.origin[a])));
     if (!good)
-      fail("reading an architecture", "a mesh of at least one point an axis and spacings above 0", "others",
-           "the file is damaged");
+      fail_plainly("reading an architecture", "the mesh needs at least one point per axis and spacings above 0",
+                   "the file is damaged");
   }
   if (!std::isfinite(shape.time_origin) || !std::isfinite(shape.time_step) || shape.time_step == 0) {
-    fail("reading an architecture", "a finite time_origin and a time_step other than 0", "others",
-         "the file is damaged");
+    fail_plainly("reading an architecture", "time_origin is not finite, or time_step is 0 or not finite",
+                 "the file is damaged");
   }
 }
 
 void check_reference_box(Position position, const LanoShape& shape) {
   if (position == Position::reference && shape.reference_box.size() != static_cast<std::size_t>(2 * shape.dims)) {
-    fail("reading an architecture", "reference_box with two numbers an axis",
+    fail("reading an architecture", "reference_box with two numbers per axis",
          std::to_string(shape.reference_box.size()));
   }
 }
@@ -312,16 +312,16 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   std::int64_t patches = 1;
   for (const std::int64_t m : shape.patches) patches = m > 0 && patches <= config.agents ? patches * m : -1;
   if (!shape.patches.empty() && patches != config.agents)
-    fail("reading an architecture", "sizes that fit together", "others", "the file is damaged");
+    fail_plainly("reading an architecture", "its sizes do not fit together", "the file is damaged");
   check_reference_box(config.position, shape);
   const bool ordered = shape.axes == 0 && config.order == Order::hilbert;
   if (shape.order_box.size() != static_cast<std::size_t>(ordered ? 2 * shape.dims : 0)) {
     fail("reading an architecture",
-         ordered ? "order_box with two numbers an axis" : "no order_box: the points are not sorted",
-         std::to_string(shape.order_box.size()));
+         ordered ? "order_box with two numbers per axis" : "no order_box, since the points are not sorted",
+         fmt::format("{} numbers", shape.order_box.size()));
   }
   for (const double edge : shape.order_box) {
-    if (!std::isfinite(edge)) fail("reading an architecture", "a finite order_box", "another", "the file is damaged");
+    if (!std::isfinite(edge)) fail_plainly("reading an architecture", "order_box is not finite", "the file is damaged");
   }
 }
 

@@ -41,19 +41,19 @@ struct LanoConfig {
   DwcSpacing dwc_spacing =
       DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
   FirstWeights first_weights = FirstWeights::fixed;  // deviation 0.02 whatever the width, or by the inputs of a map
-  double dropout = 0;  // share of the features zeroed behind attention and feed-forward while training
+  double dropout = 0;  // share of the features zeroed after attention and feed-forward in training
   Task task = Task::steady;
   std::int64_t state_frames = 0;  // autoregressive: frames a step starts from; 0 in recipes: those the dataset gives
 };
 
 // The frames a step starts from on this dataset: what the recipe says, or the frames the dataset gives.
 std::int64_t chosen_state_frames(const LanoConfig& config, const SetDescription& set);
-// Frames of a dataset's output that a model is given and not judged by; 0 where it does not step.
+// Frames of a dataset's output that a model is given; they are not evaluated. 0 if it does not step.
 std::int64_t given_frames(Task task, std::int64_t state_frames, const SetDescription& set);
-// Channels per point of the state that a model of this task takes beside its input.
+// Channels per point of the state that a model of this task takes in addition to its input.
 std::int64_t state_channels(Task task, std::int64_t state_frames, std::int64_t output_channels);
 
-// What the data fix: set when a model is made, stored with it.
+// What the data determine: set when a model is made, stored with it.
 struct LanoShape {
   std::int64_t dims = 2, input_channels = 0,
                output_channels = 1;   // dx, da, du; autoregressive: the state is in da, too
@@ -63,7 +63,7 @@ struct LanoShape {
   std::vector<double> reference_box;  // box of the training points in normalised coordinates: for position = reference,
                                       // and for waves in space
   Shape mesh;                         // axes of the training mesh; empty for clouds
-  std::vector<bool> periodic;         // of each axis: its last point is followed by its first; empty where none is
+  std::vector<bool> periodic;         // of each axis: its last point is followed by its first; empty if none is
   std::vector<double> spacing,
       origin;               // step and first coordinate of each axis where that mesh was a uniform grid, else empty
   std::int64_t points = 0;  // median number of points of the training clouds

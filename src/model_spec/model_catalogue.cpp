@@ -87,7 +87,7 @@ void fail_without_torch(std::string_view doing, std::string_view name) {
     fail_usage(doing, fmt::format("one of: {}", fmt::join(names, ", ")), fmt::format("'{}'", name),
                did_you_mean(std::string(name), names));
   }
-  fail(doing, "a LANO by the fused engine, as LibTorch is not built in",
+  fail(doing, "a LANO on the fused engine, as this build has no LibTorch",
        is_lano(name) ? "the composite engine" : fmt::format("'{}'", name), kTorchAdvice);
 }
 

@@ -1,5 +1,5 @@
-// What there is to know of every operator without building it: family, source, cost, geometries, size, the keys it
-// reads. For `lano info --models`, for messages and for tables; tests hold it against the models themselves.
+// What is known about every operator without building it: family, source, cost, geometries, size, the keys it reads.
+// For `lano info --models`, for messages and for tables; tests compare it with the models themselves.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct ModelInfo {
   std::string_view label;   // as people write it: "U-FNO"
   std::string_view family;  // spectral, transformer, other
   std::string_view paper;
-  std::string_view cost;  // of a layer, as at the top of its source; attention beside the O(N C^2) maps of single
-                          // points. N points, C width, H heads, M agents, G slices, E experts, F features, T tokens, k
-                          // wavelets, w window, K modes and n points an axis
-  bool grid, mesh, points;       // geometries it takes
+  std::string_view cost;    // of a layer, as at the top of its source; attention in addition to the O(N C^2) maps of
+                            // single points. N points, C width, H heads, M agents, G slices, E experts, F features, T
+                            // tokens, k wavelets, w window, K modes and n points per axis
+  bool grid, mesh, points;  // geometries it takes
   std::int64_t grid_parameters;  // at the standard size, below; 0: does not take it, -1: not counted
   std::int64_t points_parameters;
   std::string_view keys;     // what it reads under [model], besides name
@@ -33,7 +33,7 @@ std::span<const ModelInfo> model_catalogue();        // LANO first, then in the 
 const ModelInfo* find_model(std::string_view name);  // nullptr: not in the catalogue
 std::string model_label(std::string_view name);      // the label, or the name itself where it has none
 
-// Says that a model other than LANO was asked for where LibTorch is not built in: its name is wrong, or how to get it.
+// The error for a model other than LANO in a build without LibTorch: its name is wrong, or how to get it.
 [[noreturn]] void fail_without_torch(std::string_view doing, std::string_view name);
 inline constexpr const char* kTorchAdvice =
     "install libtorch-dev and build lano-torch with: scripts/build release -DLANO_WITH_TORCH=ON";

@@ -5,7 +5,7 @@
 
 namespace lano {
 
-// Complex weights are stored as pairs of real numbers along a last axis, under a name whose part behind the last dot
+// Complex weights are stored as pairs of real numbers along a last axis, under a name whose part after the last dot
 // begins with "complex". Counts take such a pair for one parameter, as the literature does.
 inline bool is_complex_weight(std::string_view name) {
   const std::size_t dot = name.rfind('.');

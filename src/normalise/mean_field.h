@@ -1,7 +1,7 @@
 // The mean over the training samples of a field on a mesh whose points correspond from sample to sample. Two uses: the
-// mean mesh, where every sample brings a deformed copy of one mesh (what a network must see is by how much a point was
-// moved, and that is lost in the size of the domain), and the mean output, to which a network gives the difference.
-// Fitted on the training split, kept in the model file. Fields are row-major, [N, channels].
+// mean mesh, if every sample has a deformed copy of one mesh (a network must see how far a point was moved, which is
+// lost in the size of the domain), and the mean output, from which a network predicts the difference. Fitted on the
+// training split, kept in the model file. Fields are row-major, [N, channels].
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ class MeanField {
                                const std::vector<double>& stretch = {}) const {
     return onto(mesh, periodic, stretch, true);
   }
-  // The same for coordinates, which go on where an axis begins again: beyond the last point by its last step.
+  // The same for coordinates, which continue where a periodic axis begins again: beyond the last point by its last
+  // step.
   std::vector<float> continued(const Shape& mesh, const std::vector<bool>& periodic) const {
     return onto(mesh, periodic, {}, false);
   }

@@ -109,7 +109,7 @@ Normaliser normaliser_from_json(const nlohmann::json& json) {
                       std::all_of(normaliser.increment.begin(), normaliser.increment.end(),
                                   [](double unit) { return unit > 0 && std::isfinite(unit); });
     if (!fits)
-      fail("reading a normaliser", "increments above 0, one per output channel", "others", "the file is damaged");
+      fail_plainly("reading a normaliser", "increments must be above 0, one per output channel", "the file is damaged");
   }
   if (json.contains("displacement")) {
     std::vector<double> scale = json.at("displacement").get<std::vector<double>>();
@@ -117,7 +117,7 @@ Normaliser normaliser_from_json(const nlohmann::json& json) {
         static_cast<std::int64_t>(scale.size()) == normaliser.coordinates.channels() &&
         std::all_of(scale.begin(), scale.end(), [](double unit) { return unit > 0 && std::isfinite(unit); });
     if (!fits)
-      fail("reading a normaliser", "displacements above 0, one per coordinate", "others", "the file is damaged");
+      fail_plainly("reading a normaliser", "displacements must be above 0, one per coordinate", "the file is damaged");
     normaliser.mean_mesh = MeanField({}, {}, std::move(scale));
   }
   if (json.value("mean_output", false)) normaliser.mean_output = MeanField({}, {}, normaliser.output.scale());

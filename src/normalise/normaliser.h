@@ -1,6 +1,7 @@
-// The normaliser between physical values and what the network sees: one affine map a channel, fitted on the training
-// split only, in double, and stored in the model file. It stands between dataset and model, and again behind the model.
-// Arrays are [points, channels], channels fastest. A constant channel keeps scale 1, so nothing is divided by zero.
+// The normaliser between physical values and what the network sees: one affine map per channel, fitted on the training
+// split only, in double, and stored in the model file. It is applied between dataset and model, and inverted after the
+// model. Arrays are [points, channels], channels fastest. A constant channel keeps scale 1, so nothing is divided by
+// zero.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct Normaliser {
   // Of each output channel, for models that step in time: the network gives the change of the normalised state in these
   // units. Empty: it gives the next state itself.
   std::vector<double> increment = {};
-  // Of deformed meshes: the displacement from it joins the input, behind the fields. Empty: it does not.
+  // Of deformed meshes: the displacement from it is an input after the fields. Empty: it is not.
   MeanField mean_mesh = {};
   // On meshes: decoded values are differences from it. Empty: they are the values. Not of models that step in time.
   MeanField mean_output = {};
@@ -62,7 +63,7 @@ struct Normaliser {
 // network. Nothing happens where `increment` is empty.
 void add_increment(std::span<const double> increment, std::span<const float> state, std::span<float> network);
 
-// Without the values of the mean fields, which are no text: the model file has them among its tensors.
+// Without the values of the mean fields, which are not text: the model file has them among its tensors.
 nlohmann::json to_json(const Normaliser& normaliser);
 Normaliser normaliser_from_json(const nlohmann::json& json);
 

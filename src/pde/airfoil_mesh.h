@@ -1,5 +1,5 @@
-// The shapes and meshes of the airfoil benchmark: a NACA-0012 with a closed trailing edge, bent by a design box of
-// eight vertical displacements, and the C-mesh round it. Pure functions.
+// The shapes and meshes of the airfoil benchmark: a NACA-0012 with a closed trailing edge, deformed by a design box of
+// eight vertical displacements, and the C-mesh around it. Pure functions.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The airfoil benchmark: mesh coordinates -> Mach number of the steady transonic Euler flow round a NACA-0012 bent by a
-// random design box. Each sample has its own mesh; density, velocity and pressure are kept beside the Mach number.
+// The airfoil benchmark: mesh coordinates -> Mach number of the steady transonic Euler flow around a NACA-0012 deformed
+// by a random design box. Each sample has its own mesh; density, velocity and pressure are stored with the Mach number.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A small time-dependent set: Burgers flow from random smooth velocities, kept at equally spaced frames. Input: the
+// A small time-dependent dataset: Burgers flow from random smooth velocities, kept at equally spaced frames. Input: the
 // first velocities (for time-conditional models); output: the velocities at every frame, the first included.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace lano {
 
 struct BurgersConfig {
-  std::int64_t resolution = 64;  // points an axis in the solve
+  std::int64_t resolution = 64;  // points per axis in the solve
   std::int64_t stride = 2;       // points kept: 0, stride, 2 stride, ...
   std::int64_t frames = 11;      // the first at t = 0
   double frame_time = 0.05;      // between frames
@@ -23,7 +23,7 @@ class BurgersProblem final : public Problem {
   SetDescription describe() const override;
   std::vector<float> coordinates() const override;
   bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
-  // The first velocities at n points an axis: waves of at most kWaves periods an axis, the same field at every n.
+  // The first velocities at n points per axis: waves of at most kWaves periods per axis, the same field at every n.
   static void initial(std::uint64_t seed, std::uint64_t sample, std::int64_t n, std::span<double> u,
                       std::span<double> v);
 

@@ -94,7 +94,7 @@ struct BurgersSolver::Spectral {
 
 BurgersSolver::BurgersSolver(std::int64_t n, double viscosity) {
   if (n < 4 || n > 4096 || !(viscosity > 0)) {
-    fail_usage("making a Burgers solver", "between 4 and 4096 points an axis and a viscosity above 0",
+    fail_usage("making a Burgers solver", "between 4 and 4096 points per axis and a viscosity above 0",
                std::to_string(n) + " and " + std::to_string(viscosity));
   }
   spectral_ = std::make_unique<Spectral>(n, viscosity);

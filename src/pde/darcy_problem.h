@@ -8,7 +8,7 @@
 namespace lano {
 
 struct DarcyConfig {
-  std::int64_t resolution = 421;  // cells an axis in the solve
+  std::int64_t resolution = 421;  // cells per axis in the solve
   std::int64_t stride = 5;        // points kept: 0, stride, 2 stride, ...; 421 / 5 -> 85
   std::uint64_t seed = 0;
   DarcyFieldConfig field;
@@ -25,7 +25,7 @@ class DarcyProblem final : public Problem {
 
  private:
   DarcyConfig config_;
-  std::int64_t kept_;  // points an axis
+  std::int64_t kept_;  // points per axis
   DarcyFieldSampler sampler_;
   DarcySolver solver_;
 };

@@ -112,7 +112,7 @@ struct DarcySolver::Poisson {
 };
 
 DarcySolver::DarcySolver(std::int64_t n) : n_(n) {
-  if (n < 1 || n > 16384) fail_usage("making a Darcy solver", "between 1 and 16384 cells an axis", std::to_string(n));
+  if (n < 1 || n > 16384) fail_usage("making a Darcy solver", "between 1 and 16384 cells per axis", std::to_string(n));
   poisson_ = std::make_unique<Poisson>(n);
 }
 

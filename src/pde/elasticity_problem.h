@@ -1,5 +1,6 @@
-// The Elasticity benchmark: a unit square with a random cavity, clamped below and pulled above; point cloud -> von
-// Mises stress. The 972 points are the Gauss points of 36 x 3 nine-node elements around the cavity, in a fixed order.
+// The Elasticity benchmark: a unit square with a random cavity, clamped at the bottom and pulled at the top; point
+// cloud -> von Mises stress. The 972 points are the Gauss points of 36 x 3 nine-node elements around the cavity, in a
+// fixed order.
 #pragma once
 
 #include "pde/hyperelastic_solver.h"

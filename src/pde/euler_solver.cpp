@@ -94,7 +94,7 @@ struct EulerSolver::Work {
 EulerSolver::EulerSolver(QuadMesh mesh, EulerBoundary boundary) : mesh_(std::move(mesh)) {
   if (mesh_.ni < 3 || mesh_.nj < 3 || mesh_.x.size() != mesh_.points() || mesh_.y.size() != mesh_.points() ||
       2 * mesh_.wake + 2 > mesh_.ni || !boundary.outer) {
-    fail("setting up an Euler solver", "a mesh of at least 3 x 3 points and an outer state", "something else");
+    fail_plainly("setting up an Euler solver", "it needs a mesh of at least 3 x 3 points and an outer state");
   }
   number_nodes();
   build_metrics(boundary);
@@ -199,7 +199,7 @@ std::vector<Flow> EulerSolver::outer_flow() const {
 
 std::vector<Vec4> EulerSolver::gather(std::span<const Flow> flow) const {
   if (flow.size() != mesh_.points())
-    fail("solving the Euler equations", "a state for each mesh point", "another number");
+    fail_plainly("solving the Euler equations", "the number of states is not that of the mesh points");
   std::vector<Vec4> state(nodes_);
   for (std::size_t p = 0; p < flow.size(); ++p) state[node_of_[p]] = conserved(flow[p]);
   return state;

@@ -1,5 +1,5 @@
-// Real transforms of FFTW on square arrays, planned once with ESTIMATE (so results do not depend on the machine's mood)
-// and run from several threads at once. Private to src/pde. Transforms are unnormalised, as FFTW defines them.
+// Real transforms of FFTW on square arrays, planned once with ESTIMATE (so results do not depend on timings) and run
+// from several threads at once. Private to src/pde. Transforms are unnormalised, as FFTW defines them.
 #pragma once
 
 #include <fftw3.h>

@@ -1,7 +1,7 @@
-// Central differences: velocities live half a step behind positions. One point of integration an element means that the
-// gradient of a field depends on its differences along the two diagonals only (corner 3 - 1 and 4 - 2), and that the
-// pattern +-+- is unseen; the stiffness of Flanagan and Belytschko (1981) resists it. A step costs about 200 flops an
-// element; a full-size sample takes 70,000 to 125,000 steps.
+// Central differences: velocities live half a step behind positions. One point of integration per element means that
+// the gradient of a field depends on its differences along the two diagonals only (corner 3 - 1 and 4 - 2), and that
+// the pattern +-+- is unseen; the stiffness of Flanagan and Belytschko (1981) resists it. A step costs about 200 flops
+// an element; a full-size sample takes 70,000 to 125,000 steps.
 #include "pde/forging_solver.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ constexpr std::int64_t kMeasureEvery = 8;  // steps; a stretch changes by less t
 
 const ForgingConfig& checked(const ForgingConfig& c) {
   if (c.cells_x < 1 || c.cells_y < 1 || !(c.width > 0) || !(c.height > 0) || !(c.thickness > 0)) {
-    fail_usage("setting up the forging", "at least one cell an axis and positive sizes",
+    fail_usage("setting up the forging", "at least one cell per axis and positive sizes",
                fmt::format("{} x {} cells, {} x {} x {} m", c.cells_x, c.cells_y, c.width, c.height, c.thickness));
   }
   if (!(c.friction >= 0) || !(c.hourglass >= 0) || !(c.time_step > 0 && c.time_step <= 1) || !(c.speed >= 0)) {

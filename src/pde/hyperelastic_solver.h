@@ -1,7 +1,7 @@
 // Plane-stress finite elasticity of an incompressible Rivlin-Saunders solid on nine-node quadrilaterals, total
 // Lagrangian:
 //   W = C1 (I1 - 3) + C2 (I2 - 3),   C33 = 1 / det C of the plane eliminated point by point, so nothing locks.
-// Newton with the consistent tangent; one sparse Cholesky factorisation a step (Eigen). No state is shared between
+// Newton with the consistent tangent; one sparse Cholesky factorisation per step (Eigen). No state is shared between
 // calls.
 #pragma once
 
@@ -34,10 +34,10 @@ struct Q9Load {
   std::vector<double> prescribed;  // [2 nodes] displacement of fixed ones
   struct Edge {
     std::array<int, 3> nodes;  // end, middle, end
-    Point2 traction;           // force a unit of undeformed length and thickness
+    Point2 traction;           // force per unit of undeformed length and thickness
   };
   std::vector<Edge> edges;
-  std::function<Point2(const Point2&)> body;  // force a unit of undeformed volume, or none
+  std::function<Point2(const Point2&)> body;  // force per unit of undeformed volume, or none
 };
 
 struct ElasticSolution {

@@ -1,5 +1,5 @@
 // The field's benchmark of decaying and forced flow on a torus: ten frames of vorticity, t = 1 ... 10, are given and
-// the next ten are predicted. Forcing f = 0.1 (sin(2 pi (x+y)) + cos(2 pi (x+y))), random first vorticity at t = 0
+// the next ten are predicted. Forcing f = 0.1 (sin(2 pi (x+y)) + cos(2 pi (x+y))), random initial vorticity at t = 0
 // (vorticity_field.h). Input: the given frames, as `lano import --initial 10` stores them; output: those that follow.
 #pragma once
 

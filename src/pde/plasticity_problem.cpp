@@ -18,7 +18,7 @@ constexpr double kMillimetre = 1e-3;  // in metres
 PlasticityConfig checked(PlasticityConfig c) {
   if (c.cells_x < 2 || c.cells_y < 2 || c.frames < 2 || !(c.frame_travel > 0) || !(c.speed > 0) || !(c.depth > 0)) {
     fail_usage("generating plasticity",
-               "at least 2 cells an axis, at least 2 frames, a positive travel, speed and depth",
+               "at least 2 cells per axis, at least 2 frames, a positive travel, speed and depth",
                fmt::format("{} x {} cells, {} frames, {}, {}, {}", c.cells_x, c.cells_y, c.frames, c.frame_travel,
                            c.speed, c.depth));
   }

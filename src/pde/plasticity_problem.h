@@ -9,7 +9,7 @@ namespace lano {
 
 struct PlasticityConfig {
   std::uint64_t seed = 0;
-  std::int64_t cells_x = 100, cells_y = 30;  // one point more an axis; fewer for tests
+  std::int64_t cells_x = 100, cells_y = 30;  // one point more per axis; fewer for tests
   std::int64_t frames = 20;                  // the first undeformed
   double frame_travel = 0.3;                 // of the die between frames, mm
   double speed = 3;                          // of the die, mm/ms

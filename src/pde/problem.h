@@ -1,5 +1,5 @@
-// A benchmark problem as a source of samples: what the set is about, where its points are, and sample i as a pure
-// function of (seed, i). Problems are shared by threads.
+// A benchmark problem as a source of samples: the description of the dataset, the positions of its points, and sample i
+// as a pure function of (seed, i). Problems are shared by threads.
 #pragma once
 
 #include <cstdint>

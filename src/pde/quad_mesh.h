@@ -1,4 +1,4 @@
-// A structured mesh of quadrilaterals, plain or folded into a C round an airfoil. Point (i, j) is at i * nj + j.
+// A structured mesh of quadrilaterals, plain or folded into a C around an airfoil. Point (i, j) is at i * nj + j.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace lano {
 
 struct QuadMesh {
-  std::size_t ni = 0, nj = 0;  // points an axis
+  std::size_t ni = 0, nj = 0;  // points per axis
   // A C-mesh has wake > 0 cells on each side of its cut: points (i, 0) and (ni-1-i, 0) coincide for i <= wake. 0:
   // plain.
   std::size_t wake = 0;

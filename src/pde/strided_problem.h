@@ -1,5 +1,5 @@
 // A problem on a mesh of two axes, solved in full and kept at every stride-th point of each axis, the first included.
-// Where the stride does not divide the cells, the last points fall away, and the description's span says so.
+// Where the stride does not divide the cells, the last points are dropped, and the description's span records it.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ constexpr int kVelocity = 9, kPressure = 4, kUnknowns = 2 * kVelocity + kPressur
 constexpr double kKeepFactors = 0.1;  // a step that leaves less of the residual than this keeps the factorisation
 constexpr int kMostHalvings = 6;      // of a Newton step that does not lower the residual
 
-// Gauss points and weights on [0, 1], four an axis: exact for every term on parallelograms, (u . grad) u w being of
+// Gauss points and weights on [0, 1], four per axis: exact for every term on parallelograms, (u . grad) u w being of
 // degree six.
 constexpr int kGauss = 4;
 constexpr std::array<double, kGauss> kPoint{0.0694318442029737, 0.3300094782075719, 0.6699905217924281,
@@ -147,7 +147,7 @@ double norm(const std::vector<double>& values) {
 }
 
 // UMFPACK calls the BLAS, which would share a product among all threads where no other parallel region runs: slower at
-// these sizes, and with other roundings. The count is the calling thread's own, so this touches nobody else.
+// these sizes, and with other roundings. The count is the calling thread's own, so this affects no other thread.
 class OneBlasThread {
  public:
   OneBlasThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -166,7 +166,7 @@ class OneBlasThread {
 
 FlowMesh checked(FlowMesh mesh) {
   if (mesh.nx < 1 || mesh.ny < 1 || static_cast<std::int64_t>(mesh.prescribed.size()) != mesh.nodes()) {
-    fail("solving a flow", "at least one element an axis and a mark for each node",
+    fail("solving a flow", "at least one element per axis and a mark for each node",
          fmt::format("{} x {} elements, {} marks", mesh.nx, mesh.ny, mesh.prescribed.size()));
   }
   if (mesh.pinned && (*mesh.pinned < 0 || *mesh.pinned >= (mesh.nx + 1) * (mesh.ny + 1))) {
@@ -180,8 +180,8 @@ FlowMesh checked(FlowMesh mesh) {
     }
   }
   if (closed != mesh.pinned.has_value()) {
-    fail("solving a flow", "a pinned pressure exactly where all boundary velocities are prescribed",
-         closed ? "none pinned, all prescribed" : "one pinned beside a free boundary");
+    fail_plainly("solving a flow", closed ? "all boundary velocities are prescribed, but no pressure is pinned"
+                                          : "a pressure is pinned, but the boundary is free in part");
   }
   return mesh;
 }

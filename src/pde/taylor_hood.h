@@ -19,7 +19,7 @@ namespace lano {
 
 // The connections: which nodes are unknown.
 struct FlowMesh {
-  std::int64_t nx = 0, ny = 0;         // elements an axis
+  std::int64_t nx = 0, ny = 0;         // elements per axis
   std::vector<bool> prescribed;        // [nodes]; the velocity there is given
   std::optional<std::int64_t> pinned;  // the node of [nx + 1, ny + 1] whose pressure is given
 
@@ -39,7 +39,7 @@ struct FlowCase {
 };
 
 struct FlowSolution {
-  std::vector<double> u, v, p;  // [nodes]; p is Q1, interpolated where a node has no pressure of its own
+  std::vector<double> u, v, p;  // [nodes]; p is Q1, interpolated where a node has no pressure unknown
   bool converged = false;
   int iterations = 0;      // linear solves after the Stokes flow
   int factorisations = 0;  // of the matrix, the one of the Stokes flow included

@@ -12,7 +12,7 @@ constexpr const char* kDoing = "loading UMFPACK, which solves the flows";
 
 [[noreturn]] void fail_to_load() {
   const char* const why = ::dlerror();
-  fail(kDoing, "the library " LANO_UMFPACK_SONAME, why == nullptr ? "none" : why, "install SuiteSparse");
+  fail(kDoing, "the library " LANO_UMFPACK_SONAME, why == nullptr ? "an incomplete one" : why, "install SuiteSparse");
 }
 
 template <class F>

@@ -1,5 +1,5 @@
-// UMFPACK, loaded when the first flow is solved: it brings a BLAS, which costs every start of a program its time, and
-// OpenBLAS waits for ever in its start-up where the address space is small (ulimit -v).
+// UMFPACK, loaded when the first flow is solved: it loads a BLAS, which would slow every start of a program, and
+// OpenBLAS hangs at start-up if the address space is small (ulimit -v).
 #pragma once
 
 #include <umfpack.h>
@@ -15,7 +15,7 @@ struct UmfpackLibrary {
   decltype(&::umfpack_di_free_numeric) free_numeric;
 };
 
-// The same each time, for every thread. Fails with a sentence where the library or the address space is missing.
+// The same each time, for every thread. Fails if the library or the address space is missing.
 const UmfpackLibrary& umfpack();
 
 }  // namespace lano

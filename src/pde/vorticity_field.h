@@ -1,5 +1,5 @@
-// Random first vorticities of the Navier-Stokes benchmark: a periodic Gaussian field on the unit square with mean zero
-// and covariance s (-lap + 49)^(-5/2),
+// Random initial vorticities of the Navier-Stokes benchmark: a periodic Gaussian field on the unit square with mean
+// zero and covariance s (-lap + 49)^(-5/2),
 //   w(x) = sum_{k != 0} sqrt(lambda_k) xi_k phi_k(x),   lambda_k = s (4 pi^2 |k|^2 + 49)^(-5/2),  xi_k ~ N(0, 1),
 // with phi_k the pairs sqrt 2 cos(2 pi k.x), sqrt 2 sin(2 pi k.x), orthonormal in L2, at the points (i/n, j/n). xi_k is
 // drawn shell by shell in max(|k1|, |k2|), so the same (seed, sample) gives the same field, cut at |k_i| < n/2, at

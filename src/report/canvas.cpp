@@ -86,7 +86,7 @@ std::string letters_of(const std::string& words) {
   return out;
 }
 
-// The pixel a place falls on, or the nearest of so many.
+// The pixel a place falls on, or the nearest one.
 std::int64_t on_canvas(double at, std::int64_t pixels) {
   return static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(pixels - 1)));
 }

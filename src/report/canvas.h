@@ -1,5 +1,5 @@
-// A picture to draw on: lines, text in a small font of its own, other pictures. Everything that is drawn as pixels with
-// words in it (charts, plots, labelled fields) goes through here; the same calls give the same pixels.
+// A picture to draw on: lines, text in a small built-in font, other pictures. Everything that is drawn as pixels with
+// text in it (charts, plots, labelled fields) goes through here; the same calls give the same pixels.
 #pragma once
 
 #include <cstdint>

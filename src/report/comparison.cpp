@@ -158,7 +158,7 @@ LabelledValues group_cards(const RunCollection& found) {
       {"relative L2 on validation", with_sign(spread_text(group.validation_l2))}};
   if (!found.runs.empty() && found.runs[0].parameters > 0)
     cards.emplace_back("parameters", grouped_digits(found.runs[0].parameters));
-  cards.emplace_back("training time, all together", duration_text(seconds));
+  cards.emplace_back("training time, in total", duration_text(seconds));
   return cards;
 }
 
@@ -222,7 +222,8 @@ std::string render_comparison(const ComparisonContent& content) {
       one_set ? fmt::format("{} on {}: {}", what_kind, *sets.begin(), what) : fmt::format("{}: {}", what_kind, what),
       subtitle);
   html += render_cards(one_group ? group_cards(found) : comparison_cards(found));
-  if (sets.size() > 1) html += "<p class=\"quiet\">The runs are on different sets: their errors do not compare.</p>";
+  if (sets.size() > 1)
+    html += "<p class=\"quiet\">The runs use different datasets: their errors are not comparable.</p>";
   html += "<section class=\"panel wide-panel\"><h2>Learning curves</h2>" +
           draw_curves(compared_curves(found.runs), "epoch", "relative error", {1150, 400}, false) + legend(found.runs) +
           "</section>";

@@ -1,4 +1,4 @@
-// Several runs on one self-contained HTML page: their learning curves over each other, the table of `lano runs`, the
+// Several runs on one self-contained HTML page: their learning curves in one chart, the table of `lano runs`, the
 // config keys that differ, and a test sample of each as truth | prediction | absolute error.
 #pragma once
 
@@ -19,8 +19,8 @@ struct ComparedSample {
 struct ComparisonContent {
   RunCollection found;
   SetDescription set;                   // of the samples' fields
-  std::vector<ComparedSample> samples;  // of one and the same set, at one time; may be empty
-  std::vector<std::string> notes;       // beside those of the runs
+  std::vector<ComparedSample> samples;  // of the same dataset, at one time; may be empty
+  std::vector<std::string> notes;       // in addition to those of the runs
   std::string footer;
   std::optional<CellKind> cell_kind{};  // of the samples' cells
 };

@@ -20,7 +20,7 @@ std::string render_table(const LabelledValues& rows);
 
 // A panel with its caption and colour bar.
 std::string panel_figure(const Panel& panel);
-// Rows of panels: each a row of figures; those of time-dependent sets, which belong together, as one picture.
+// Rows of panels: each a row of figures; those of time-dependent datasets, which belong together, as one picture.
 std::string panel_rows(const PanelRows& rows, bool one_picture);
 
 }  // namespace lano

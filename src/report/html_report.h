@@ -1,5 +1,5 @@
 // The report of a run as one self-contained HTML page: summary, learning curves, distribution of test errors, and
-// chosen samples as input | truth | prediction | absolute error with colour bars. No file beside it, no script, no
+// chosen samples as input | truth | prediction | absolute error with colour bars. No other files, no script, no
 // network.
 #pragma once
 
@@ -20,7 +20,7 @@ struct ReportContent {
   std::vector<std::pair<std::string, std::string>> summary;   // the table
   std::vector<Curve> curves;
   std::vector<double> errors;        // relative L2 of each test sample
-  std::vector<Curve> steps;          // time-dependent sets: error at each frame; may be empty
+  std::vector<Curve> steps;          // time-dependent datasets: error at each frame; may be empty
   std::string steps_over = "frame";  // what those are drawn over: "t" where the times are known
   SetDescription set;                // of the samples' fields
   std::vector<ShownSample> samples;

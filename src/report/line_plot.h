@@ -29,7 +29,7 @@ Image draw_raster(const Image& raster, const PlotAxis& x, const PlotAxis& y);
 
 // Multiples of 1, 2 or 5 times a power of ten, about `count` of them, in the range.
 std::vector<double> even_ticks(double low, double high, int count);
-// As short as three digits allow; 0 where the value is nothing beside the extent.
+// As short as three digits allow; 0 where the value is negligible against the extent.
 std::string tick_text(double value, double extent);
 
 }  // namespace lano

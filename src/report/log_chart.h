@@ -1,5 +1,5 @@
-// A chart with two logarithmic axes as pixels, for PNG files: curves with markers, ticks, a legend, in a small font of
-// its own.
+// A chart with two logarithmic axes as pixels, for PNG files: curves with markers, ticks, a legend, in a small built-in
+// font.
 #pragma once
 
 #include <string>

@@ -50,7 +50,7 @@ std::string family_of(const std::string& model) {
   return info == nullptr ? "" : std::string(info->family);
 }
 
-// Cells of the table of one benchmark behind the model's name: error, parameters, seconds an epoch, epochs, training
+// Cells of the table of one benchmark after the model's name: error, parameters, seconds per epoch, epochs, training
 // time, memory.
 std::vector<std::string> cost_cells(const ModelTable& table, std::size_t m, std::size_t b, const Emphasis& e) {
   const ModelCell& c = table.cell(m, b);
@@ -60,7 +60,7 @@ std::vector<std::string> cost_cells(const ModelTable& table, std::size_t m, std:
 }
 
 const std::vector<std::string>& cost_columns() {
-  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time an epoch", "epochs",
+  static const std::vector<std::string> columns{"relative L2 x 100", "parameters", "time per epoch", "epochs",
                                                 "training time",     "peak memory"};
   return columns;
 }

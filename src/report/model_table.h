@@ -20,9 +20,9 @@ struct ModelCell {
   std::int64_t seeds = 0, parameters = 0, peak_bytes = 0;
   double epochs = 0, epoch_seconds = kNone,
          training_seconds = kNone;  // of a seed; an epoch is one pass over all samples
-  std::string reason;      // why a seed has no error, in a sentence; "" where all have, or it was not asked for
-  std::int64_t asked = 0;  // seeds asked for; where fewer finished, the error is shown with that and has no rank
-  double paper = kNone;    // what the paper prints for this pair; NaN: nothing
+  std::string reason;               // why a seed has no error; "" if all have one, or it was not requested
+  std::int64_t asked = 0;           // seeds requested; if fewer finished, the error is shown with that and has no rank
+  double paper = kNone;             // what the paper prints for this pair; NaN: nothing
   bool complete() const { return seeds >= asked; }
 };
 
@@ -36,7 +36,7 @@ struct ModelTable {
   }
 };
 
-// Rows with the least and the second least error of all seeds; models.size() where there is none.
+// Rows with the least and the second least error of all seeds; models.size() if there is none.
 std::pair<std::size_t, std::size_t> best_two(const ModelTable& table, std::size_t benchmark);
 
 // 1 - e_LANO / e_other of the best other model; NaN where either is without an error of all seeds.
@@ -45,11 +45,11 @@ double promotion(const ModelTable& table, std::size_t benchmark);
 // Its mean over the benchmarks; NaN where one has none.
 double average_promotion(const ModelTable& table);
 
-// The row of the best model that is not LANO; models.size() where there is none.
+// The row of the best model that is not LANO; models.size() if there is none.
 std::size_t runner_up(const ModelTable& table, std::size_t benchmark);
 
 std::string model_table_markdown(const ModelTable& table);
-std::string model_table_csv(const ModelTable& table);  // a line a cell
+std::string model_table_csv(const ModelTable& table);  // a line per cell
 
 std::string render_model_table(const ModelTable& table, const std::vector<SideBySide>& samples,
                                const std::string& footer);

@@ -51,7 +51,7 @@ Image draw_bar(const Panel& panel, std::int64_t height) {
       canvas.blend(x, y, colour(panel.map, ticks.size() == 1 ? 0.5 : share), 1);
   }
   canvas.frame(0, 0, kBarWidth - 1, static_cast<double>(height - 1), kQuietInk);
-  // Both ends are said first; a low bar has no room for what lies between.
+  // The labels of both ends come first; a low bar has no room for others.
   const auto count = static_cast<double>(ticks.size() - 1);
   std::vector<std::int64_t> tops;
   for (const std::size_t i :

@@ -1,6 +1,6 @@
-// One picture of a field with its words and its colour bar, and a whole sample as rows of them: what `--picture`, the
-// HTML report and `lano info --plot` show is made here once. How a field is drawn follows from the shape of the set:
-// lines in one dimension, three slices of a volume, points of space seen along each axis.
+// One picture of a field with its labels and its colour bar, and a whole sample as rows of them: what `--picture`, the
+// HTML report and `lano info --plot` show is made here once. How a field is drawn follows from the shape of the
+// dataset: lines in one dimension, three slices of a volume, points of space seen along each axis.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ struct Panel {
   std::string title;  // "Truth", "Prediction, t = 0.5"
   std::string field;  // "pressure [Pa]", and which part of it
   Image image;
-  bool plot = false;  // has axes of its own and no colour bar
+  bool plot = false;  // has its own axes and no colour bar
   bool bar = true;
   double low = 0, high = 1;
   ColourMap map = ColourMap::field;
-  std::int64_t bar_top = 0, bar_height = 0;  // where the bar stands beside an image with axes; 0: beside all of it
+  std::int64_t bar_top = 0, bar_height = 0;  // position of the bar next to an image with axes; 0: next to all of it
 };
 using PanelRows = std::vector<std::vector<Panel>>;
 
@@ -68,13 +68,13 @@ class SamplePainter {
 // Relative L2 of the sample at each time, over all channels, as a plot.
 Panel error_in_time(const SetDescription& set, const ShownSample& sample, std::int64_t pixels = 260);
 
-// Input, truth, prediction and absolute error of a judged sample. Steady sets: a row per output channel (per slice of a
-// volume). Time-dependent ones: x across and time down in one dimension, else rows of five frames.
+// Input, truth, prediction and absolute error of an evaluated sample. Steady datasets: a row per output channel (per
+// slice of a volume). Time-dependent ones: x across and time down in one dimension, else rows of five frames.
 PanelRows judged_panels(const SetDescription& set, const ShownSample& sample, std::optional<CellKind> kind,
                         std::int64_t pixels = 260);
 
-// Every field of a sample that was not judged: input, output, kept.
-// coordinates [N, dx], input [N, da], output [T, N, du], kept [N, dk].
+// Every field of a sample that was not evaluated: input, output, kept. Shapes: coordinates [N, dx], input [N, da],
+// output [T, N, du], kept [N, dk].
 struct PlainSample {
   std::span<const float> coordinates, input, output, kept;
   std::span<const std::int64_t> cells;

@@ -123,7 +123,8 @@ Image FieldView::draw_grid(std::span<const float> values, double low, double hig
   const std::int64_t nx = shape_[0], ny = shape_.size() > 1 ? shape_[1] : 1;
   std::int64_t inner = 1;
   for (std::size_t a = 2; a < shape_.size(); ++a) inner *= shape_[a];
-  // Whole pixels a cell where cells are fewer than pixels, so that every cell has the same size; else every k-th cell.
+  // Whole pixels per cell where cells are fewer than pixels, so that every cell has the same size; else every k-th
+  // cell.
   const std::int64_t most = std::max(nx, ny), zoom = std::max<std::int64_t>(1, pixels_ / most);
   const std::int64_t stride = std::max<std::int64_t>(1, most / std::max<std::int64_t>(1, 2 * pixels_));
   const std::int64_t least = shape_.size() == 1 ? 24 : 1;

@@ -1,6 +1,6 @@
 // Fields as pixels. Grids are drawn cell by cell with x to the right and y up, meshes and clouds by triangles with
 // values linear in them: those of their cells, or the Delaunay triangles within the outline of the cloud; white
-// elsewhere. Where a far field leaves most points in a small part of the plane, that part is drawn.
+// elsewhere. If a far field leaves most points in a small part of the plane, only that part is drawn.
 #pragma once
 
 #include <cstdint>

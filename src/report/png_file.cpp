@@ -115,7 +115,7 @@ Image part_of(const Image& image, const Box& box) {
 std::string encode_png(const Image& image) { return encode(image, palette_of({&image})); }
 
 std::string encode_animation(const std::vector<Image>& frames, double seconds) {
-  if (frames.empty()) fail("encoding an animation", "frames", "none");
+  if (frames.empty()) fail_plainly("encoding an animation", "there are no frames");
   std::vector<const Image*> all;
   for (const Image& frame : frames) {
     if (frame.width != frames[0].width || frame.height != frames[0].height)

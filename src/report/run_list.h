@@ -1,4 +1,4 @@
-// Runs side by side, a line each: the table behind `lano runs` and the page that compares runs. Runs of one seed group
+// Runs as a table with one line each: the table of `lano runs` and the page that compares runs. Runs of one seed group
 // stay together under a line with their mean and deviation.
 #pragma once
 
@@ -33,7 +33,7 @@ std::string config_value(const RunSummary& run, const std::string& key);
 // Fails where no run has such a key, with the nearest one.
 void check_keys(const std::vector<std::string>& keys, const std::vector<RunSummary>& runs);
 
-// `keys` become columns of their own.
+// `keys` become columns.
 RunTable make_run_table(const RunCollection& found, RunOrder order, const std::vector<std::string>& keys);
 std::string table_text(const RunTable& table);
 

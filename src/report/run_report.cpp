@@ -38,7 +38,7 @@ void add_test(const Evaluation& test, ReportContent& content) {
     content.steps = {curve};
   }
   content.summary.push_back({"Largest error at a point, mean over samples", number_text(test.max_error.summary.mean)});
-  content.summary.push_back({"Test samples", fmt::format("{}, judged once, after training", test.ids.size())});
+  content.summary.push_back({"Test samples", fmt::format("{}, evaluated once, after training", test.ids.size())});
   if (!test.ids.empty()) {
     content.summary.push_back(
         {"Prediction", fmt::format("{:.2f} ms per sample", 1e3 * test.seconds / static_cast<double>(test.ids.size()))});
@@ -78,7 +78,7 @@ bool same_fields(const SetDescription& a, const SetDescription& b) {
          std::equal(a.output.begin(), a.output.end(), b.output.begin(), b.output.end(), same_name);
 }
 
-// The median sample of each run that has one; none at all where the runs are on different sets.
+// The median sample of each run that has one; none at all if the runs use different datasets.
 void add_median_samples(ComparisonContent& content) {
   for (std::size_t r = 0; r < content.found.runs.size(); ++r) {
     const fs::path path = shown_samples_file(content.found.runs[r].folder);
@@ -119,16 +119,16 @@ ReportContent report_so_far(const fs::path& run) {
   const std::string model = value("model.name", "lano"),
                     total = now.total_epochs > 0 ? fmt::format(" of {}", now.total_epochs) : "";
   ReportContent content;
-  content.title = fmt::format("{} on {}", model_label(model), now.set.empty() ? "an unknown set" : now.set);
+  content.title = fmt::format("{} on {}", model_label(model), now.set.empty() ? "an unknown dataset" : now.set);
   content.subtitle = running ? "Report of a run that is training" : "Report of a run that was stopped";
   content.headline = {{"state", running ? "training" : "stopped"},
                       {"epochs so far", fmt::format("{}{}", now.epochs, total)},
                       {"relative L2 on validation, best so far", number_text(now.validation_l2)}};
   if (now.parameters > 0) content.headline.push_back({"parameters", grouped_digits(now.parameters)});
-  content.note = running ? "It is training: the test split is judged once, after the last epoch. Draw this page again "
+  content.note = running ? "It is training: the test split is evaluated once, after the last epoch. Update this page "
                            "for newer curves."
                          : fmt::format(
-                               "It was stopped after epoch {}{}, so it has no test errors. To go on from there: "
+                               "It was stopped after epoch {}{}, so it has no test errors. To resume: "
                                "lano train --resume {}",
                                now.epochs, total, run.string());
   if (now.best_epoch > 0)

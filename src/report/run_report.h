@@ -10,11 +10,11 @@
 
 namespace lano {
 
-// An unfinished run: its state, the curves so far and how to go on. Fails with a sentence where a file is damaged.
+// An unfinished run: its state, the curves so far and how to resume. Fails if a file is damaged.
 ReportContent report_of_run(const std::filesystem::path& run);
 
-// Runs and seed groups in these folders, with the median test sample of each where all are on one set; what is damaged
-// is noted.
+// Runs and seed groups in these folders, with the median test sample of each if all use one dataset; what is damaged is
+// noted.
 ComparisonContent comparison_of_runs(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace lano

@@ -1,4 +1,4 @@
-// Which panels a sample has, by the shape of its set; each is drawn by report/panel.cpp.
+// Which panels a sample has, by the shape of its dataset; each is drawn by report/panel.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStrip = 5;         // frames side by side
 constexpr std::size_t kMostAcross = 5;    // panels of a row
-constexpr std::size_t kBesideInputs = 2;  // more inputs than that stand in rows of their own
+constexpr std::size_t kBesideInputs = 2;  // more inputs than that are in separate rows
 
 // From the last frame that was given.
 std::vector<std::size_t> strip_frames(const SetDescription& set) {
@@ -25,7 +25,7 @@ std::vector<std::size_t> strip_frames(const SetDescription& set) {
 
 std::string time_text(double time) { return fmt::format("t = {:.3g}", time); }
 
-// One field at the frames of a strip; the colour bar, which is of all, stands behind the last.
+// One field at the frames of a strip; the colour bar, which is of all, comes after the last.
 std::vector<Panel> strip(const SamplePainter& painter, const std::string& title, const SetDescription& set,
                          const FieldInfo& field, const std::vector<float>& values, Bounds bounds, ColourMap map) {
   std::vector<Panel> row;

@@ -55,7 +55,7 @@ Image join_images(const std::vector<std::vector<Image>>& rows, std::int64_t gap)
 
 Image draw_sheet(const PanelRows& rows) {
   std::vector<std::vector<Image>> images;
-  std::map<std::size_t, std::vector<std::int64_t>> widths;  // of the columns of rows with so many panels
+  std::map<std::size_t, std::vector<std::int64_t>> widths;  // of the columns, by the number of panels in a row
   for (const auto& row : rows) {
     images.emplace_back();
     for (const Panel& panel : row) images.back().push_back(draw_panel(panel));

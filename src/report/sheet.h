@@ -18,7 +18,7 @@ Image draw_sheet(const PanelRows& rows);
 Image draw_judged(const ShownSamples& shown, std::int64_t pixels = 260);
 
 // The sample in time as an animated PNG of at most about 300 KB: truth, prediction and error of the first output. Empty
-// where the set has one frame.
+// if the dataset has one frame.
 std::string animate(const ShownSamples& shown, std::size_t sample);
 
 }  // namespace lano

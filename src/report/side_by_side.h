@@ -1,5 +1,5 @@
-// The same test sample as several operators see it: the three-way figures of the paper. Input and truth, every
-// prediction on the truth's colours, every error on one scale, so that the darker is the better.
+// The same test sample as several operators predict it: the three-way figures of the paper. Input and truth, every
+// prediction on the truth's colours, every error on one scale, so that darker is better.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct SeenBy {
 
 struct SideBySide {
   std::string benchmark;
-  SetDescription set;        // of time-dependent sets at the last time
+  SetDescription set;        // of time-dependent datasets at the last time
   std::vector<SeenBy> seen;  // ours first; the sample is its median
   std::optional<CellKind> cell_kind{};
 };

@@ -1,5 +1,5 @@
 // Triangles for pictures: the Delaunay triangulation of points in the plane without those that bridge a hole or a bay
-// of the cloud, and the cells of a mesh cut into triangles. Indices of points, three a triangle.
+// of the cloud, and the cells of a mesh cut into triangles. Indices of points, three per triangle.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ void write_vtk(const std::filesystem::path& path, const SetDescription& set, std
 
 struct VtkFrame {
   double time = 0;
-  std::string file;  // beside the collection
+  std::string file;  // next to the collection
 };
 
 // A series in time (.pvd).

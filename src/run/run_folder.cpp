@@ -27,7 +27,7 @@ void check_own_file(const std::filesystem::path& path) {
   const auto target = std::filesystem::weakly_canonical(path, error);
   const auto inside = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
   if (error || inside.first != folder.end())
-    fail(fmt::format("reading '{}'", path.string()), "a file of the run's own", "a link out of its folder",
+    fail(fmt::format("reading '{}'", path.string()), "a file inside the folder of the run", "a link out of it",
          "copy the file itself into the folder");
 }
 
@@ -40,7 +40,7 @@ std::string read_own_file(const std::filesystem::path& path) {
 RunFolder::RunFolder(std::filesystem::path path, bool writes) : path_(writes ? made(path) : std::move(path)) {
   if (!writes) return;
   lock_.emplace(path_, fmt::format("training into '{}'", path_.string()));
-  // What a process that was killed in the middle of a write left behind.
+  // Leftovers of a process that was killed in the middle of a write.
   for (const auto& folder : {path_, path_ / "checkpoint"}) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -64,8 +64,8 @@ void RunFolder::event(const std::string& kind, nlohmann::json details) const {
   std::ofstream file(path_ / "events.jsonl", std::ios::app);
   file << line.dump() << "\n";
   if (!file.flush())
-    fail(fmt::format("writing '{}'", (path_ / "events.jsonl").string()), "space to write", "none",
-         "free space; the last checkpoint is kept");
+    fail_plainly(fmt::format("writing '{}'", (path_ / "events.jsonl").string()), "it could not be written",
+                 "free space; the last checkpoint is kept");
 }
 
 }  // namespace lano

@@ -1,4 +1,4 @@
-// The folder of a run: config.toml, metrics.csv (a row an epoch), events.jsonl (a line an event, with times), the
+// The folder of a run: config.toml, metrics.csv (a row per epoch), events.jsonl (a line per event, with times), the
 // checkpoints, the model file, and evaluation.json / evaluation.h5 from which the report is drawn. One process at a
 // time.
 #pragma once

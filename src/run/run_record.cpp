@@ -118,7 +118,7 @@ Evaluation read_validation(const std::filesystem::path& run) {
   const char* const advice = "remove the file and give the same command again";
   try {
     Evaluation validation = evaluation_from_json(parse_json(read_own_file(path), doing, kValidation), doing);
-    if (!validation.relative_l2.known()) fail(doing, kValidation, "none", advice);
+    if (!validation.relative_l2.known()) fail_plainly(doing, "it has no errors of validation samples", advice);
     return validation;
   } catch (const json::exception& error) {
     fail(doing, kValidation, json_reason(error), advice);

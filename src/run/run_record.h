@@ -1,5 +1,5 @@
-// What a finished run came to: its evaluation.json, which training writes last, and where a comparison asked for it
-// validation.json, the errors of every validation sample. This is the files' one writer and one reader.
+// The result of a finished run: its evaluation.json, which training writes last, and in comparisons validation.json,
+// the errors of every validation sample. These are the only writer and reader of these files.
 #pragma once
 
 #include <cmath>
@@ -36,12 +36,12 @@ bool is_finished(const std::filesystem::path& run);  // has one
 ShownSamples read_shown_of_run(const std::filesystem::path& run);
 
 void write_run_record(const std::filesystem::path& run, const RunRecord& record);
-// Fails with a sentence where there is none or it is damaged. Files of older versions read alike.
+// Fails if there is none or it is damaged. Files of older versions can be read too.
 RunRecord read_run_record(const std::filesystem::path& run);
 
 // The model file's errors on the validation split, sample by sample.
 std::filesystem::path validation_file(const std::filesystem::path& run);
 void write_validation(const std::filesystem::path& run, const Evaluation& validation);
-Evaluation read_validation(const std::filesystem::path& run);  // fails with a sentence where it is damaged or missing
+Evaluation read_validation(const std::filesystem::path& run);  // fails if it is damaged or missing
 
 }  // namespace lano

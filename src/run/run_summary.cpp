@@ -106,7 +106,7 @@ void read_record(RunSummary& run) {
   }
 }
 
-// The number of parameters and the name of the set stand in the line of the start, long before the evaluation.
+// The number of parameters and the name of the dataset are in the start event, long before the evaluation.
 void read_events(RunSummary& run) {
   std::error_code ignored;
   if (run.evaluated || !fs::exists(run.folder / "events.jsonl", ignored)) return;
@@ -125,7 +125,7 @@ void read_events(RunSummary& run) {
   }
 }
 
-// The name of a set is known when a run on it is finished, and before that only its file: runs on the same file get
+// The name of a dataset is known when a run on it is finished, and before that only its file: runs on the same file get
 // the same name, so that they compare.
 void share_set_names(std::vector<RunSummary>& runs) {
   std::map<std::string, std::string> names;

@@ -1,5 +1,6 @@
-// What is known of a run from its folder (config.toml, metrics.csv, events.jsonl, evaluation.json) in one struct, also
-// while it trains, when it was stopped, and where files are missing or damaged. Reads only; safe beside a training.
+// What is known about a run from its folder (config.toml, metrics.csv, events.jsonl, evaluation.json) in one struct,
+// also while it trains, when it was stopped, and where files are missing or damaged. Reads only; safe during a
+// training.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct RunSummary {
   std::filesystem::path folder;
   RunState state = RunState::stopped;
   bool evaluated = false;                     // has a whole evaluation.json, though it may be running again
-  std::int64_t epochs = 0, total_epochs = 0;  // done, and asked for; 0 where unknown
+  std::int64_t epochs = 0, total_epochs = 0;  // done, and planned; 0 if unknown
   double validation_l2 = kUnknown;  // of the weights kept: the best epoch, or the last where the config says so
   std::int64_t best_epoch = 0;      // the epoch of those weights
   std::string weights = "raw";      // "raw" or "ema"
@@ -29,10 +30,10 @@ struct RunSummary {
   std::string baseline;             // the best simple baseline, "ridge 6.50e-02", on the split the run was judged by
   std::int64_t parameters = 0;
   double seconds = kUnknown;  // of training
-  std::string seed, set;      // empty where unknown; set is the stem of its file in runs that older versions began
+  std::string seed, set;      // empty if unknown; set is the stem of its file in runs begun by older versions
   std::map<std::string, std::string> config;  // every key of config.toml as text
   RunMetrics metrics;
-  std::vector<std::string> notes;  // one sentence a file that is damaged
+  std::vector<std::string> notes;  // one sentence per file that is damaged
 };
 
 struct RunCollection {

@@ -31,7 +31,7 @@ std::string word(const json& object, const char* key, std::string otherwise = {}
   return at != object.end() && at->is_string() ? at->get<std::string>() : otherwise;
 }
 
-// The object in a JSON file; null where there is none, with a note where the file is there and cannot be used.
+// The object in a JSON file; null if there is none, with a note if the file exists and cannot be used.
 json object_in(const fs::path& path, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return nullptr;
@@ -40,7 +40,7 @@ json object_in(const fs::path& path, std::vector<std::string>& notes) {
     if (object.is_object()) return object;
     notes.push_back(fmt::format("reading '{}': expected an object, found {}", path.string(), object.type_name()));
   } catch (const json::exception&) {
-    notes.push_back(fmt::format("reading '{}': expected whole JSON, found a damaged file", path.string()));
+    notes.push_back(fmt::format("reading '{}': the file is damaged: it is not complete JSON", path.string()));
   } catch (const Error& error) {
     notes.emplace_back(error.what());
   }
@@ -81,7 +81,7 @@ std::int64_t planned_seeds(const fs::path& folder) {
     return json::parse(read_own_file(seed_group_file(folder))).at("planned");
   } catch (const json::exception& error) {
     fail(fmt::format("reading '{}'", seed_group_file(folder).string()), "the plan of a group of seeds",
-         json_reason(error), "remove the file and give the whole command again; finished runs are kept");
+         json_reason(error), "remove the file and repeat the whole command; finished runs are kept");
   }
 }
 

@@ -1,5 +1,5 @@
 // The folder of `lano train --seeds`: the same training with several seeds. seeds.json holds the plan and the results
-// so far; this is its one writer and one reader.
+// so far; this is its only writer and reader.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ bool is_seed_group(const std::filesystem::path& folder);
 std::string seed_run_name(std::int64_t seed);  // of its folder in the group's
 
 void write_seed_group(const std::filesystem::path& folder, const SeedResults& group);
-// Fails with a sentence where the file is damaged.
+// Fails if the file is damaged.
 std::int64_t planned_seeds(const std::filesystem::path& folder);
 
 // The group as a list of runs shows it, whatever the file holds.

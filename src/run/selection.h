@@ -1,5 +1,5 @@
-// Which weights of a run become its model: the one rule, for training while it runs and for whoever looks at its
-// metrics later.
+// Which weights of a run become its model: the one rule, used by training and by everything that reads its metrics
+// later.
 #pragma once
 
 #include <cmath>

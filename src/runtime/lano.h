@@ -70,7 +70,7 @@ typedef struct lano_call {
 LANO_API int lano_predict_call(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                                float* output, const lano_call* call);
 
-/* Time-conditional models: one answer for each of so many times, output [count][points][output channels]. call may be
+/* Time-conditional models: one prediction per time, output [count][points][output channels]. call may be
    null; its time is not looked at. */
 LANO_API int lano_predict_times(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                                 int64_t count, const double* times, float* output, const lano_call* call);

@@ -1,5 +1,5 @@
-// The tensors of a LANO by name and shape, in the one order of its flat buffer of parameters and of its first weights.
-// Model files, the training and the kernels all meet here.
+// The tensors of a LANO by name and shape, in the order of its flat buffer of parameters and of its initial weights.
+// Model files, training and kernels all use it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lano {
 
-// Two linear maps behind the sines and cosines of time; empty where the model does not know time.
+// Two linear maps after the sines and cosines of time; empty if the model is not conditioned on time.
 template <class T>
 struct TimeTensors {
   T first{};        // [C, C]

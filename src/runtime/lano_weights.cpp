@@ -17,7 +17,7 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
     fail(doing, "an architecture of the size of its weights", "another", kAdvice);
   }
   std::size_t used = 0;
-  // The stencil's axes may be written apart ([C, 3, 3]) or not, so sizes are compared behind the first axis.
+  // The stencil's axes may be written apart ([C, 3, 3]) or not, so sizes are compared after the first axis.
   const auto behind = [](const Shape& sizes) {
     std::int64_t product = 1;
     for (std::size_t a = 1; a < sizes.size(); ++a) product *= sizes[a];
@@ -25,7 +25,8 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
   };
   const auto find = [&](const std::string& name, const Shape& asked) -> const float* {
     const auto found = tensors.find(name);
-    if (found == tensors.end()) fail(doing, fmt::format("a tensor '{}'", name), "none", "the file is of another model");
+    if (found == tensors.end())
+      fail_plainly(doing, fmt::format("the tensor '{}' is missing", name), "the file is of another model");
     const Shape& given = found->second.shape;
     if (given.empty() || given[0] != asked[0] || behind(given) != behind(asked)) {
       fail(doing, fmt::format("'{}' of {} rows of {}", name, asked[0], behind(asked)), shape_text(given), kAdvice);

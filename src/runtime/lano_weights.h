@@ -1,4 +1,4 @@
-// The tensors of a model file as the kernels want them, each checked against the shape its architecture asks for.
+// The tensors of a model file as the kernels need them, each checked against the shape its architecture requires.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ struct LanoParts {
   LanoWeights weights;  // pointers into the file
 };
 
-// The architecture of a LANO and its weights. Fails where they do not belong together: other channels than the set's, a
-// tensor that is missing, has another shape or is unknown; nothing of the architecture's size is allocated to find that
-// out. `doing` opens the message.
+// The architecture of a LANO and its weights. Fails where they do not belong together: other channels than the
+// dataset's, a tensor that is missing, has another shape or is unknown; nothing of the architecture's size is allocated
+// to find that out. `doing` opens the message.
 LanoParts lano_parts(const ModelFile& file, const std::string& doing);
 
 }  // namespace lano

@@ -44,9 +44,9 @@ void check_is_there(const std::filesystem::path& path) {
     fail(doing, "a model file", "the folder of a run", fmt::format("name '{}'", (run / "model.safetensors").string()));
   if (!folder && fs::exists(path, ignored)) return;
   if (fs::exists(run / "evaluation.json", ignored))
-    fail(doing, "the model of a run", "a finished run whose model file is gone", "train it again");
-  fail(doing, "the model of a run", "a run that is not finished: it has none yet",
-       fmt::format("if it was stopped, go on with 'lano train --resume {}'", run.string()));
+    fail_plainly(doing, "the run is finished, but its model file is gone", "train it again");
+  fail_plainly(doing, "the run is not finished and has no model yet",
+               fmt::format("if it was stopped, resume it with 'lano train --resume {}'", run.string()));
 }
 
 }  // namespace
@@ -61,7 +61,8 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
   const auto metadata = [&](const char* key) -> const std::string& {
     const auto found = file.metadata.find(key);
     if (found == file.metadata.end()) {
-      fail(doing, fmt::format("metadata '{}'", key), "none", "name a model file written by 'lano train'");
+      fail_plainly(doing, fmt::format("the metadata '{}' is missing", key),
+                   "name a model file written by 'lano train'");
     }
     return found->second;
   };
@@ -92,9 +93,9 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
          "the file is damaged: copy it again");
   }
   if (!map.increment.empty() && architecture.value("task", "") != "autoregressive")
-    fail(doing, "increments of a model that steps in time only", "others", "the file is damaged: copy it again");
+    fail_plainly(doing, "it has increments, but does not step in time", "the file is damaged: copy it again");
   if (set.dims() < 1 || set.output_channels() < 1 || set.shape.empty()) {
-    fail(doing, "at least one coordinate, output field and axis", "none", "the file is damaged: copy it again");
+    fail_plainly(doing, "it has no coordinates, output fields or axes", "the file is damaged: copy it again");
   }
   std::int64_t points = 1;
   for (const std::int64_t extent : set.shape) {
@@ -111,13 +112,13 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
                             values->second.shape == Shape{points, field.channels()}) {
       return;
     }
-    fail(doing, "mean fields on the mesh of the dataset, with their scales", "others or none",
-         "the file is damaged: copy it again");
+    fail_plainly(doing, "a mean field is missing or does not fit the mesh of the dataset",
+                 "the file is damaged: copy it again");
   };
   check_mean(map.mean_mesh, kMeanMesh);
   check_mean(map.mean_output, kMeanOutput);
   if (!map.mean_output.empty() && architecture.value("task", "") == "autoregressive")
-    fail(doing, "a mean output of models that do not step in time", "another", "the file is damaged: copy it again");
+    fail_plainly(doing, "it has a mean output, but steps in time", "the file is damaged: copy it again");
   const auto coordinates = file.tensors.find(kCoordinates);
   if (coordinates != file.tensors.end() && coordinates->second.shape != Shape{points, set.dims()}) {
     fail(doing, fmt::format("coordinates of shape {}", shape_text({points, set.dims()})),

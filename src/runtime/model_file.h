@@ -1,6 +1,6 @@
 // The model file: one .safetensors with the weights and, as text metadata, everything needed to use them: architecture,
-// the set it was trained on (geometry, fields), the normaliser and the training's provenance. It holds no time, host or
-// path, so the same training gives the same bytes. The seam between training and every way of using a model.
+// the dataset it was trained on (geometry, fields), the normaliser and the training's provenance. It holds no time,
+// host or path, so the same training gives the same bytes. The interface between training and every use of a model.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ inline constexpr int kModelVersion = 1;
 
 struct ModelFile {
   nlohmann::json architecture;     // {"name": "lano", ...}: what the registry needs to build the model
-  SetDescription set;              // of the training data; its generator tells where they came from
+  SetDescription set;              // of the training data; its generator records where they came from
   std::vector<float> coordinates;  // [N, dx] of the training grid where all samples share it, else empty
   Normaliser normaliser;
   nlohmann::json provenance;  // recipe, seed, epochs, selection, validation error

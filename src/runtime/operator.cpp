@@ -80,7 +80,7 @@ std::vector<float> Operator::predict(std::span<const float> coordinates, std::sp
   return output;
 }
 
-// The axes of the points: those said, or those of training where their number fits.
+// The axes of the points: those given, or those of training if their number fits.
 Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   if (shape.axes == 0) return {};
   const Shape mesh = said.empty() ? file.set.shape : said;
@@ -93,7 +93,7 @@ Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
   if (!fits || product != points) {
     fail(kDoing, fmt::format("points of a mesh of {} axes, like {}", shape.axes, shape_text(shape.mesh)),
          fmt::format("{} points{}", points, said.empty() ? "" : " for " + shape_text(said)),
-         "say the axes of your mesh");
+         "give the axes of your mesh");
   }
   return mesh;
 }
@@ -102,7 +102,7 @@ Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordi
                                                    std::span<const float> state, double time) const {
   const SetDescription& set = file.set;
   Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}, {}, {}};
-  if (points.count < 1) fail(kDoing, "at least one point", "none");
+  if (points.count < 1) fail_plainly(kDoing, "there are no points");
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
   check_size(state, points.count, state_channels(), "state");
@@ -185,7 +185,8 @@ std::vector<float> Operator::Parts::ordered_coordinates(const Points& points) co
 Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordinates, std::span<const float> input,
                                                    const Call& call, kernels::GeometryCache& cache) const {
   if (coordinates.empty()) {
-    if (file.coordinates.empty()) fail(kDoing, "coordinates: this model was trained on a mesh for each sample", "none");
+    if (file.coordinates.empty())
+      fail_plainly(kDoing, "the coordinates are missing: this model was trained with a mesh per sample", "give them");
     coordinates = file.coordinates;
   }
   Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
@@ -253,9 +254,9 @@ void Operator::predict(std::span<const float> coordinates, std::span<const float
 void Operator::predict_times(std::span<const float> coordinates, std::span<const float> input,
                              std::span<const double> times, std::span<float> output, const Call& call) const {
   if (task() != Task::time_conditional)
-    fail_usage(kDoing, "a time-conditional model, which is asked at times", "another",
-               task() == Task::autoregressive ? "call roll_out" : "call predict");
-  if (times.empty()) fail_usage(kDoing, "at least one time", "none");
+    fail_usage_plainly(kDoing, "this model is not conditioned on time",
+                       task() == Task::autoregressive ? "call roll_out" : "call predict");
+  if (times.empty()) fail_usage_plainly(kDoing, "there are no times");
   if (output.size() % times.size() != 0)
     fail_usage(kDoing, fmt::format("room for {} times", times.size()), fmt::format("for {} values", output.size()));
   const std::size_t frame = output.size() / times.size();
@@ -269,10 +270,9 @@ void Operator::predict_times(std::span<const float> coordinates, std::span<const
 void Operator::roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                         std::span<float> output, const Call& call) const {
   constexpr const char* kRolling = "rolling out an operator";
-  if (task() != Task::autoregressive)
-    fail_usage(kRolling, "an autoregressive model, which steps in time", "another", "call predict");
+  if (task() != Task::autoregressive) fail_usage_plainly(kRolling, "this model does not step in time", "call predict");
   if (steps < 1) fail_usage(kRolling, "at least one step", std::to_string(steps));
-  if (call.state.empty()) fail_usage(kRolling, "a state to step from", "none");
+  if (call.state.empty()) fail_usage_plainly(kRolling, "the state to step from is missing");
   const std::size_t frame = call.state.size() / static_cast<std::size_t>(state_frames());
   if (output.size() / static_cast<std::size_t>(steps) != frame ||
       output.size() % static_cast<std::size_t>(steps) != 0) {
@@ -328,7 +328,7 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
   const Parts& p = *parts_;
   constexpr const char* kPreparing = "preparing an operator";
   if (const std::string why = why_not_prepare(); !why.empty())
-    fail(kPreparing, "a model that decodes new points", why, "predict all points together");
+    fail(kPreparing, "a model that can decode new points", why, "predict all points together");
   const Parts::Arranged a = p.arrange(coordinates, input, call, *p.geometries);
   auto made = std::make_shared<Prepared::Parts>();
   made->model = parts_;
@@ -337,7 +337,9 @@ Prepared Operator::prepare(std::span<const float> coordinates, std::span<const f
   made->time = a.points.time;
   const bool placed = has_stencil(p.config) || p.config.bias == Bias::outer;
   if (placed && p.shape.axes > 0) {
-    if (a.spacing.empty()) fail(kPreparing, "a uniform grid, on which a new point has a place", "another");
+    if (a.spacing.empty())
+      fail_plainly(kPreparing, "the grid is not uniform, so new points have no place on it",
+                   "predict all points together");
     made->spacing = a.spacing;
     made->origin = a.origin;
   }

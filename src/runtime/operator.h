@@ -1,5 +1,5 @@
 // A trained LANO in use, without LibTorch: physical values in, physical values out, computed by the fused kernels.
-// Loaded once, it may be called from many threads at the same time; calls at the same time have a team of threads each
+// Loaded once, it may be called from many threads at the same time; concurrent calls have separate teams of threads
 // (set_thread_count).
 #pragma once
 
@@ -19,7 +19,7 @@ namespace lano {
 class Prepared {
  public:
   // Query points: coordinates [Q, dx], input [Q, da], autoregressive models state [K, Q, du] -> output [Q, du]. At a
-  // prepared point with its own input the answer is that of predict. Safe from many threads; keeps the operator's
+  // prepared point with its own input the result is that of predict. Safe from many threads; keeps the operator's
   // weights alive.
   void decode(std::span<const float> coordinates, std::span<const float> input, std::span<float> output,
               std::span<const float> state = {}) const;
@@ -57,10 +57,10 @@ class Operator {
   // others predict.
   std::int64_t use_agents(std::int64_t agents);
 
-  // What a call may say beside its points.
+  // What a call may specify besides its points.
   struct Call {
     Shape mesh{};     // axes of the points; empty: those of training, or a cloud
-    double time = 0;  // time_conditional models: the physical time asked for
+    double time = 0;  // time_conditional models: the physical time
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
     std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
@@ -78,7 +78,7 @@ class Operator {
     return predict(coordinates, input, Call{});
   }
 
-  // Several samples in one pass, each with points of its own: small ones keep all cores busy together.
+  // Several samples in one pass, each with its own points: small ones keep all cores busy together.
   struct Query {
     std::span<const float> coordinates, input;
     std::span<float> output;
@@ -86,21 +86,21 @@ class Operator {
   };
   void predict(std::span<const Query> queries) const;
 
-  // Time-conditional models: one answer for each time, output [times, N, du]; call.time is not looked at.
+  // Time-conditional models: one prediction for each time, output [times, N, du]; call.time is ignored.
   void predict_times(std::span<const float> coordinates, std::span<const float> input, std::span<const double> times,
                      std::span<float> output, const Call& call) const;
 
-  // Autoregressive models: steps from call.state on, each answer the newest frame of the next step's state. output
+  // Autoregressive models: steps from call.state on, each prediction the newest frame of the next step's state. output
   // takes all of them, [steps, N, du]; the mesh of a call holds for every step.
   void roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                 std::span<float> output, const Call& call) const;
   std::vector<float> roll_out(std::span<const float> coordinates, std::span<const float> input, std::int64_t steps,
                               const Call& call) const;
 
-  // How a number that depends on the answer depends on what was asked: with slopes dL/du [N, du], the dL/dx of the
-  // coordinates, the dL/da of the input and, of autoregressive models, the dL/ds of the state, all in physical units.
-  // What is discrete or follows from the points is held fixed: their order, pooling, spacing, and the neighbours of a
-  // cloud's stencil. One sample; through the backward pass of training, which keeps all activations.
+  // The gradient of a scalar function of the prediction with respect to its inputs: with slopes dL/du [N, du], the
+  // dL/dx of the coordinates, the dL/da of the input and, of autoregressive models, the dL/ds of the state, all in
+  // physical units. What is discrete or follows from the points is held fixed: their order, pooling, spacing, and the
+  // neighbours of a cloud's stencil. One sample; through the backward pass of training, which keeps all activations.
   struct Slopes {
     std::vector<float> coordinates, input, state;  // [N, dx], [N, da], [K, N, du]
   };
@@ -108,7 +108,7 @@ class Operator {
              const Call& call) const;
 
   // Computes what each block's agents hold for these points, once. Where the model has a stencil its values at the
-  // points are kept too: L C floats a point. docs/runtime.md says which models can; others fail with the reason of
+  // points are kept too: L C floats per point. docs/runtime.md says which models can; others fail with the reason of
   // why_not_prepare.
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input, const Call& call) const;
   Prepared prepare(std::span<const float> coordinates, std::span<const float> input) const {

@@ -29,7 +29,7 @@ struct Operator::Parts : LanoParts {
   std::atomic<std::shared_ptr<const std::vector<std::int64_t>>> used_patches;  // may be changed while others predict
   PositionFeatures positions;
 
-  // The network and the geometries with what a backward pass needs, made when it is first asked for.
+  // The network and the geometries with what a backward pass needs, made when first needed.
   struct Trainable {
     std::unique_ptr<kernels::Network> network;
     std::unique_ptr<kernels::GeometryCache> geometries;
@@ -43,7 +43,7 @@ struct Operator::Parts : LanoParts {
     std::int64_t count = 0;
     std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
     std::vector<float> time;          // the embedding
-    std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not asked for
+    std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not needed
     std::vector<float> base;          // the mean output on this mesh, [N, du]; empty: none
   };
   Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
@@ -58,8 +58,8 @@ struct Operator::Parts : LanoParts {
   std::int64_t state_channels() const { return shape.input_channels - file.set.input_channels() - displaced(); }
   std::int64_t displaced() const { return file.normaliser.mean_mesh.channels(); }
 
-  // Normalises features and decodes answers a tile at a time; `points` and `output` must outlive it. No output: nothing
-  // is written.
+  // Normalises features and decodes outputs tile by tile; `points` and `output` must outlive it. No output: nothing is
+  // written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
   Slopes physical_slopes(const Points& points, std::span<const float> feature_slopes,
                          std::span<const float> output_slopes) const;

@@ -1,6 +1,6 @@
 // The transposed derivative of a prediction, through the backward pass of training. With the features of a point
 //   f = [position(x), (a - shift)/scale, (c - mean mesh)/scale, (s - shift)/scale],  x = (c - shift)/scale
-// and the answer u = scale network(f) + shift, or s + increment scale network(f) of models that step,
+// and the prediction u = scale network(f) + shift, or s + increment scale network(f) of models that step,
 //   dL/dnetwork = scale dL/du,  dL/df by kernels/network_backward.cpp,  dL/da = dL/df / scale, ...
 // The weights' gradients are computed on the way and left aside: about a third of the work.
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ void check_slopes(std::span<const float> slopes, std::int64_t points, std::int64
     fail_usage(kDoing, fmt::format("{} slopes: {} points of {} channels", points * channels, points, channels),
                std::to_string(slopes.size()));
   if (!std::all_of(slopes.begin(), slopes.end(), [](float value) { return std::isfinite(value); }))
-    fail(kDoing, "finite slopes of the output", "others");
+    fail_plainly(kDoing, "the slopes of the output are not finite");
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Operator::Slopes Operator::Parts::physical_slopes(const Points& points, std::spa
     for (std::int64_t s = 0; s < states; ++s) {
       const std::int64_t frame = s / out, c = s % out;
       double slope = static_cast<double>(row[place + in + moved + s]) / map.output.scale()[static_cast<std::size_t>(c)];
-      if (!map.increment.empty() && frame + 1 == states / out)  // the answer is the newest frame and a change
+      if (!map.increment.empty() && frame + 1 == states / out)  // the prediction is the newest frame plus a change
         slope += static_cast<double>(output_slopes[static_cast<std::size_t>(point * out + c)]);
       found.state[static_cast<std::size_t>((frame * n + point) * out + c)] = static_cast<float>(slope);
     }

@@ -1,4 +1,5 @@
-// What a LANO sees of a point's place: its normalised coordinates, or their distances to the nodes of a reference grid.
+// What a LANO sees of a point's position: its normalised coordinates, or their distances to the nodes of a reference
+// grid.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The one loop over time: an autoregressive operator applied to its own answers. Runtime, training's validation,
+// The one loop over time: an autoregressive operator applied to its own predictions. Runtime, training's validation,
 // `lano eval` and `lano predict` all step through it.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace lano {
 
 // Steps all queries together. query.call.state holds the first state [frames, N, du], oldest first, query.output takes
-// what follows, [steps, N, du]; each answer is the newest frame of the step after it. `apply` answers some queries.
+// what follows, [steps, N, du]; each prediction is the newest frame of the next step. `apply` evaluates some queries.
 template <class Apply>
 void roll_out_queries(std::span<const Operator::Query> queries, std::int64_t steps, std::int64_t frames,
                       const Apply& apply) {

@@ -83,7 +83,8 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
   std::vector<Entry> entries;
   for (const auto& [name, item] : header.items()) {
     if (name == "__metadata__") {
-      if (!item.is_object()) fail(doing, "text entries in __metadata__", "something else");
+      if (!item.is_object())
+        fail_plainly(doing, "__metadata__ holds something other than text", "the file is damaged: copy it again");
       for (const auto& [key, value] : item.items()) {
         if (!value.is_string()) fail(doing, fmt::format("text in __metadata__ '{}'", key), value.type_name());
         file.metadata[key] = value.get<std::string>();
@@ -92,7 +93,7 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
       entries.push_back(parse_entry(name, item, data.size(), doing));
     }
   }
-  // Tensors must tile the data exactly: no overlap, no hole, nothing behind.
+  // Tensors must tile the data exactly: no overlap, no hole, nothing after them.
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::size_t at = 0;

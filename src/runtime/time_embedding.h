@@ -1,6 +1,6 @@
 // The embedding of time in a time-conditional LANO: e = W2 silu(W1 w(t) + b1) + b2, w the sines and cosines of the
-// steps since the first output (docs/model.md); forward for everybody, backward for training. One vector of width C per
-// sample, in double: small beside one point's way through a block.
+// steps since the first output (docs/model.md); forward for all, backward for training. One vector of width C per
+// sample, in double: cheap compared with one point's pass through a block.
 #pragma once
 
 #include <span>

@@ -88,7 +88,7 @@ Checkpoint read_checkpoint(const fs::path& path) {
                                           "finish the run with the lano that began it, or start a new one"));
   }
   if (file.metadata["checksum"] != checksum(file.metadata["state"], file.tensors))
-    fail(doing, "the contents that were written", "others (checksum)");
+    fail_plainly(doing, "its checksum does not match: it is damaged");
   Checkpoint c;
   try {
     const json state = json::parse(file.metadata["state"]);
@@ -111,7 +111,7 @@ Checkpoint read_checkpoint(const fs::path& path) {
       c.*array = std::move(file.tensors.at(name).values);
     }
   } catch (const std::exception& error) {
-    fail(doing, "a whole training state", error.what());
+    fail(doing, "a complete training state", error.what());
   }
   return c;
 }
@@ -166,13 +166,14 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::newest(std::vector<std:
       remove_old();  // a kill may have come between the newest and this
       return found;
     } catch (const OtherVersionError&) {
-      throw;  // whole, but not ours to go on with
+      throw;  // complete, but not of this build
     } catch (const Error& error) {
       said.push_back(error.what());
     }
   }
-  fail(fmt::format("resuming from '{}'", path_.string()), "a whole checkpoint",
-       fmt::format("{} damaged; the first: {}", all.size(), said.front()), "train anew into another folder");
+  fail_plainly(fmt::format("resuming from '{}'", path_.string()),
+               fmt::format("all checkpoints ({}) are damaged; the first: {}", all.size(), said.front()),
+               "train again into another folder");
 }
 
 }  // namespace lano

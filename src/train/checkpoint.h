@@ -1,6 +1,5 @@
-// All that a stopped run needs to go on, and the folder of such states: the last two and the one with the best
-// validation error. A state is written whole or not at all and carries a checksum; a damaged one is passed over for the
-// one before.
+// All that a stopped run needs to resume, and the folder of such states: the last two and the one with the best
+// validation error. A state is written atomically with a checksum; if it is damaged, the one before is used.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +21,15 @@ struct Checkpoint {
   KeptWeights best;                          // the choice so far
   bool ended = false;                        // by early stop
   std::string config;                        // the run's TOML: another config may not resume it
-  std::string data;                          // the dataset in words, with a fingerprint: another set may not either
+  std::string data;                          // the dataset in words, with a fingerprint: another dataset is refused too
   std::int64_t threads = 0;                  // it was computed with
   std::vector<EpochMetrics> history;
   std::vector<float> weights, average, best_weights, first_moment, second_moment;  // flat; average may be empty
   std::vector<float> buffers,
-      best_buffers;  // running statistics now and beside the best weights; empty for models without
+      best_buffers;  // running statistics now and with the best weights; empty for models without
 };
 
-// A state of another build, which computes otherwise: going on with it would not give the same bits.
+// A state of another build, which computes differently: resuming from it would not give the same bits.
 class OtherVersionError : public Error {
  public:
   using Error::Error;
@@ -50,8 +49,9 @@ class CheckpointFolder {
     Checkpoint checkpoint;
     std::filesystem::path path;
   };
-  // The newest whole state, none where there is no file at all; each damaged one passed over adds a sentence to `said`
-  // and is put aside as *.damaged. Fails where there are files and none is whole. Leaves the last two, as save does.
+  // The newest complete state, none if there is no file at all; each damaged one that is skipped adds a sentence to
+  // `said` and is put aside as *.damaged. Fails if there are files and none is complete. Leaves the last two, as save
+  // does.
   std::optional<Found> newest(std::vector<std::string>& said) const;
   std::vector<std::filesystem::path> files() const;  // states by step, oldest first
   std::filesystem::path best() const { return path_ / "best.safetensors"; }

@@ -14,39 +14,42 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("data.file", c.data, "the dataset file");
   schema.bind<TrainOn>("data.train_on", c.train_on,
                        {{"train", TrainOn::train}, {kTrainAndValidation, TrainOn::train_and_validation}},
-                       "the splits to learn from; with validation among them the last weights are kept");
-  schema.bind("data.memory_gb", c.memory_gb, "larger training splits are read ahead from the file; 0 for always");
+                       "the splits to learn from; with validation included, the last weights are kept");
+  schema.bind("data.memory_gb", c.memory_gb,
+              "larger training splits are read from the file ahead of each step; 0 for always");
   schema.bind("model.name", c.model, "which operator");
   bind_lano_config(schema, c.lano);
   bind_baseline_config(schema, c.baseline);
   schema.bind("train.epochs", c.epochs, "passes over the training split");
-  schema.bind("train.from", c.from, "a model file whose weights training begins with (--from); empty: drawn anew");
+  schema.bind("train.from", c.from, "a model file whose weights training begins with (--from); empty: random weights");
   schema.bind("train.epoch_samples", c.epoch_samples,
-              "an epoch is so many samples (of time-dependent sets: starts), drawn anew each time; 0 for all");
-  schema.bind("train.batch", c.batch, "samples a step");
+              "samples per epoch (time-dependent datasets: starts), drawn at random each time; 0 for all");
+  schema.bind("train.batch", c.batch, "samples per step");
   schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");
   schema.bind("train.seed", c.seed, "of weights and shuffling");
   schema.bind("train.clip", c.clip, "largest gradient norm, 0 for none");
-  schema.bind("train.ema", c.ema, "decay of the running mean of the weights, judged beside them; 0 for none");
-  schema.bind("train.patience", c.patience, "stop after so many epochs without a better validation error, 0 for never");
-  schema.bind("train.points", c.points, "point clouds: random points of each sample a step, 0 for all");
+  schema.bind("train.ema", c.ema, "decay of the running mean of the weights, which is validated too; 0 for none");
+  schema.bind("train.patience", c.patience,
+              "number of epochs without a better validation error before stopping, 0 for never");
+  schema.bind("train.points", c.points, "point clouds: number of random points of each sample per step, 0 for all");
   schema.bind("train.points_share", c.points_share,
               "of the steps that see train.points only: coarse first, then all points; 1 for every step");
   schema.bind<Augment>("train.augment", c.augment,
                        {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
                        "symmetries of a square domain, drawn for each sample; only where the PDE has them");
   schema.bind("train.agents_range", c.agents_range,
-              "[least, most] agents, drawn anew each step, so that one model serves many; [] for model.agents");
+              "[least, most] agents, drawn at random each step, so that one model works with many numbers; [] for "
+              "model.agents");
   schema.bind<LossKind>("train.loss", c.loss.kind, {{"relative_l2", LossKind::relative_l2}, {"l2", LossKind::l2}},
                         "error relative to the truth, or its root mean square");
   schema.bind("train.channel_weights", c.loss.channel_weights, "of each output channel in the loss, [] for 1");
   schema.bind("train.frame_weights", c.loss.frame_weights,
-              "time-dependent sets: of each frame, or of each rolled-out step, [] for 1");
+              "time-dependent datasets: of each frame, or of each rolled-out step, [] for 1");
   schema.bind("train.gradient_weight", c.loss.gradient_weight,
               "weight of the gradient term of the loss, uniform grids only");
   schema.bind<GradientKind>("train.gradient_kind", c.loss.gradient_kind,
                             {{"joint", GradientKind::joint}, {"axes", GradientKind::axes}},
-                            "of that term: one norm over all axes at interior points, or one term an axis with zeros "
+                            "of that term: one norm over all axes at interior points, or one term per axis with zeros "
                             "on and outside the boundary, as public Darcy scripts have it");
   schema.bind("train.rollout", c.rollout, "autoregressive: steps rolled out in training; 1 is teacher forcing");
   schema.bind("train.increments", c.increments,
@@ -54,7 +57,7 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind(
       "train.noise", c.noise,
       "autoregressive: normal noise on the state a step starts from, relative to its root mean square; 0 for none");
-  schema.bind("train.frames", c.frames, "time-dependent sets: learn from so many first frames, 0 for all");
+  schema.bind("train.frames", c.frames, "time-dependent datasets: number of first frames to learn from, 0 for all");
   schema.bind<Engine>("train.engine", c.engine, {{"fused", Engine::fused}, {"composite", Engine::composite}},
                       "fused kernels, or plain LibTorch calls: the reference");
   schema.bind<Selection>("train.selection", c.selection, {{"best", Selection::best}, {"last", Selection::last}},
@@ -83,8 +86,8 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind("optimiser.beta2", c.optimiser.beta2, "of AdamW");
   schema.bind("optimiser.epsilon", c.optimiser.epsilon, "of AdamW");
   schema.bind("checkpoint.steps", c.checkpoint_steps,
-              "a checkpoint every so many steps, 0 for none; one after each epoch comes always");
-  schema.bind("checkpoint.minutes", c.checkpoint_minutes, "a checkpoint after so many minutes, 0 for none");
+              "steps between checkpoints, 0 for none; there is always one after each epoch");
+  schema.bind("checkpoint.minutes", c.checkpoint_minutes, "minutes between checkpoints, 0 for none");
   const std::vector<std::pair<std::string, Scaling>> scaling{{"channel", Scaling::channel}, {"none", Scaling::none}};
   schema.bind<Scaling>("normalise.coordinates", c.coordinates, scaling, "zero mean and unit deviation, or as they are");
   schema.bind("normalise.displacement", c.displacement,
@@ -106,7 +109,7 @@ std::string to_toml(TrainConfig config) {
 
 void check_data_file(const std::string& path) {
   constexpr const char* kReading = "reading the training config";
-  if (path.empty()) fail_usage(kReading, "a dataset: --data FILE or data.file", "none");
+  if (path.empty()) fail_usage_plainly(kReading, "no dataset is given", "give it with --data FILE or data.file");
   if (!is_utf8(path)) fail_usage(kReading, "a path of the dataset in UTF-8, as config files are", path);
 }
 
@@ -133,7 +136,7 @@ void check_train_config(const TrainConfig& c) {
         "train.selection = \"last\" for data.train_on = \"train+validation\": no sample is left to choose weights by",
         "\"best\"");
     require(c.patience == 0,
-            "train.patience = 0 for data.train_on = \"train+validation\": no sample is left to judge epochs by",
+            "train.patience = 0 for data.train_on = \"train+validation\": no sample is left to compare epochs on",
             c.patience);
   }
   require(c.memory_gb >= 0, "data.memory_gb of at least 0", c.memory_gb);

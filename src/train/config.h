@@ -1,4 +1,4 @@
-// The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` may say.
+// The configuration of a training run: what `configs/<benchmark>/<preset>.toml` and `--set` can set.
 #pragma once
 
 #include <memory>
@@ -36,26 +36,26 @@ struct TrainConfig {
   BaselineConfig baseline;  // what only other models have
   std::int64_t epochs = 500, batch = 4, seed = 0;
   std::int64_t accumulate = 1;     // batches whose gradients make one step
-  std::int64_t epoch_samples = 0;  // an epoch is so many samples, drawn anew each time; 0: all
+  std::int64_t epoch_samples = 0;  // samples per epoch, drawn at random each time; 0: all
   ScheduleConfig schedule;
   OptimiserConfig optimiser;
   double clip = 0.1;  // limit of the gradient norm, 0: none
   LossConfig loss;
-  double ema = 0;             // decay of the running mean of the weights, judged beside them; 0: none
-  std::int64_t patience = 0;  // stop after so many epochs without a better validation error; 0: never
-  std::int64_t points = 0;    // clouds: random points of each sample a step; 0: all
+  double ema = 0;             // decay of the running mean of the weights, which is validated too; 0: none
+  std::int64_t patience = 0;  // epochs without a better validation error before stopping; 0: never
+  std::int64_t points = 0;    // clouds: random points of each sample per step; 0: all
   double points_share = 1;    // of the steps that are made with train.points; the later ones see all points
   Augment augment = Augment::none;
-  std::vector<double> agents_range;   // [least, most]: agents drawn anew each step; empty: model.agents always
-  std::int64_t checkpoint_steps = 0;  // a checkpoint every so many steps, 0: none; one after each epoch comes always
-  double checkpoint_minutes = 10;     // and after so many minutes, 0: none
+  std::vector<double> agents_range;   // [least, most]: agents drawn at random each step; empty: model.agents always
+  std::int64_t checkpoint_steps = 0;  // steps between checkpoints, 0: none; there is always one after each epoch
+  double checkpoint_minutes = 10;     // minutes between checkpoints, 0: none
   std::int64_t rollout = 1;  // autoregressive: steps rolled out in training, with gradients; 1: teacher forcing
   bool increments = false;   // autoregressive: the network gives the change from frame to frame
   double noise = 0;          // autoregressive: of the state that a step starts from, relative to its size
-  std::int64_t frames = 0;   // time-dependent sets: learn from so many first frames, 0: all
+  std::int64_t frames = 0;   // time-dependent datasets: number of first frames to learn from, 0: all
   Engine engine = Engine::fused;
   Selection selection = Selection::best;  // best by validation, or the last epoch's
-  bool displacement = false;              // meshes of their own: the displacement from the mean mesh joins the input
+  bool displacement = false;              // a mesh per sample: the displacement from the mean mesh becomes an input
   Scaling coordinates = Scaling::none, input = Scaling::channel, output = Scaling::channel;
 };
 

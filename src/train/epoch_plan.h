@@ -1,5 +1,5 @@
-// Which samples (and frames) each step of an epoch learns from. It depends on (seed, epoch) alone, so an epoch that was
-// stopped goes on with the batches it would have had.
+// Which samples (and frames) each step of an epoch learns from. It depends on (seed, epoch) alone, so a resumed epoch
+// continues with the batches it would have had.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lano {
 
 class EpochPlan {
  public:
-  // starts: frames of a sample that training starts from; each is an item of its own.
+  // starts: frames of a sample that training starts from; each is a separate item.
   EpochPlan(const TrainConfig& config, std::int64_t samples, std::int64_t starts);
 
   std::int64_t items() const { return items_; }  // of an epoch

@@ -1,6 +1,6 @@
 // The training loss on physical values and its gradient: per sample the L2 norm of the error, relative to that of the
 // truth or not, averaged over the samples, and for uniform grids the same of the central-difference gradient, of all
-// axes together or of each (loss_config.h); channels and samples may weigh differently. Everything is computed in
+// axes together or of each (loss_config.h); channels and samples may have different weights. Everything is computed in
 // double from the network's values, and the gradient is that of the network's values: of order one whatever the unit of
 // the data, so no unit can make it overflow or vanish.
 #pragma once

@@ -1,5 +1,5 @@
-// The first weights of a LANO (model.first_weights): truncated normal for linear maps and bias vectors, uniform for the
-// stencil, zeros and ones for biases and norms. Each tensor has a random stream of its own, so every engine begins with
+// The initial weights of a LANO (model.first_weights): truncated normal for linear maps and bias vectors, uniform for
+// the stencil, zeros and ones for biases and norms. Each tensor has its own random stream, so every engine starts with
 // the same numbers.
 #pragma once
 

@@ -36,7 +36,7 @@ LanoShape shape_of(const nlohmann::json& architecture) {
 
 }  // namespace
 
-// The embeddings of the samples' times, one behind the other; empty where the model does not know time.
+// The embeddings of the samples' times, one after the other; empty if the model is not conditioned on time.
 struct LanoTrainable::TimeFeatures {
   std::vector<TimeTrace> traces;
   std::vector<float> values, slopes;  // [samples, C]
@@ -103,7 +103,7 @@ std::vector<kernels::Sample> LanoTrainable::Places::samples() const {
 
 LanoTrainable::Places LanoTrainable::places_of(const FieldBatch& batch) {
   constexpr const char* kDoing = "applying a LANO";
-  if (batch.sizes.empty()) fail(kDoing, "at least one sample", "none");
+  if (batch.sizes.empty()) fail_plainly(kDoing, "there are no samples");
   if (static_cast<std::int64_t>(batch.mesh.size()) != shape_.axes) {
     fail(kDoing, std::to_string(shape_.axes) + " axes of the mesh", shape_text(batch.mesh));
   }
@@ -208,7 +208,7 @@ std::vector<double> LanoTrainable::go_through(const Lesson& lesson, std::vector<
   std::vector<double> losses(batch.sizes.size());
   std::vector<std::vector<float>> given(window, std::vector<float>(size));
   for (std::size_t j = 0; j < window; ++j) output_.encode(lesson.truth[j], given[j]);
-  // Frame j of the row that the given ones begin and the passes go on.
+  // Frame j of the sequence that the given ones begin and the passes continue.
   const auto frame_at = [&](std::size_t j) -> std::span<const float> {
     return j < window ? given[j] : passes[j - window].output;
   };

@@ -25,9 +25,9 @@ class LanoTrainable : public Trainable {
   void learn_samples(const Lesson& lesson, SampleLessons& each) override;
   std::unique_ptr<Predictor> predictor(const ModelFile& about) override;
 
-  // One pass of the network, for tests and measurements: network values [P, du] of normalised fields; state [P, du]
-  // (K of them) normalised, for autoregressive models. With `slopes` [P, du] the gradients of sum(slopes * output) are
-  // written, and where they are asked for those of the features: [P, positions + da (+ K du)].
+  // One pass of the network, for tests and measurements: network values [P, du] of normalised fields; state [P, du] (K
+  // of them) normalised, for autoregressive models. With `slopes` [P, du] the gradients of sum(slopes * output) are
+  // written, and on request those of the features: [P, positions + da (+ K du)].
   std::vector<float> pass(const FieldBatch& batch, std::span<const float> state, std::span<const float> slopes,
                           std::vector<float>* feature_slopes = nullptr);
 

@@ -21,7 +21,7 @@ Learner::Learner(const TrainConfig& config, std::unique_ptr<Trainable> model)
   if (config.ema > 0) average_ = copied(model_->values());
 }
 
-// The batch as the model sees it, with every frame of truth that it is judged by.
+// The batch as the model sees it, with every frame of truth in the loss.
 Lesson Learner::lesson(const PreparedBatch& part, std::uint64_t place, std::int64_t total_steps) const {
   const SampleSet& set = *part.set;
   std::vector<std::int64_t> sizes;

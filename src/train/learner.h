@@ -1,5 +1,5 @@
 // One step of training: the loss of some batches, backward, clipping, the optimiser at the schedule's rate, the running
-// mean of the weights. Everything random in it comes from (seed, step), so a step can be done again to the bit from the
+// mean of the weights. Everything random in it comes from (seed, step), so a step can be repeated bit for bit from the
 // state before it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What may be asked of the loss and of changes to the samples; without LibTorch, for the configuration.
+// The options of the loss and of changes to the samples, for the configuration; without LibTorch.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct LossConfig {
   double gradient_weight = 0;             // weight of the gradient term; Darcy: 0.1
   GradientKind gradient_kind = GradientKind::joint;
   std::vector<double> channel_weights;  // of the squares of each output channel; empty: 1
-  std::vector<double> frame_weights;    // time-dependent sets: of each frame (rolled-out step); empty: 1
+  std::vector<double> frame_weights;    // time-dependent datasets: of each frame (rolled-out step); empty: 1
 };
 
 enum class Augment { none, flips, rotations };  // of uniform two-dimensional grids; rotations: flips and quarter turns

@@ -1,5 +1,5 @@
-// The memory a recipe's training takes at least, known from its sizes alone: what a machine cannot hold is refused in a
-// sentence before a byte of it is taken.
+// The least memory that the training of a recipe takes, known from its sizes alone: what a machine cannot hold is
+// refused before any of it is allocated.
 #pragma once
 
 #include <cstdint>

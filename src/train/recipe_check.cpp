@@ -37,7 +37,7 @@ void check_task(const TrainConfig& config, const SetDescription& set) {
   const auto given = static_cast<std::int64_t>(config.loss.frame_weights.size());
   if (given != 0 && given != weighted) {
     fail_usage(kDoing,
-               fmt::format("{} train.frame_weights, one a {}", weighted,
+               fmt::format("{} train.frame_weights, one per {}", weighted,
                            task == Task::autoregressive ? "rolled-out step" : "frame"),
                std::to_string(given));
   }
@@ -46,13 +46,13 @@ void check_task(const TrainConfig& config, const SetDescription& set) {
 void check_loss(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey) {
   const auto weights = static_cast<std::int64_t>(config.loss.channel_weights.size());
   if (weights != 0 && weights != set.output_channels()) {
-    fail_usage(kDoing, fmt::format("{} train.channel_weights, one an output channel", set.output_channels()),
+    fail_usage(kDoing, fmt::format("{} train.channel_weights, one per output channel", set.output_channels()),
                std::to_string(weights));
   }
   if (config.loss.gradient_weight == 0) return;
   const bool thick = std::all_of(set.shape.begin(), set.shape.end(), [](std::int64_t extent) { return extent >= 3; });
   if (survey.spacing.empty() || !thick) {
-    fail_usage(kDoing, "a uniform grid of at least 3 points an axis for train.gradient_weight", geometry_text(set),
+    fail_usage(kDoing, "a uniform grid of at least 3 points per axis for train.gradient_weight", geometry_text(set),
                "set train.gradient_weight = 0");
   }
 }
@@ -62,20 +62,20 @@ void check_samples(const TrainConfig& config, const SetDescription& set, const S
     fail_usage(kDoing, "a point cloud for train.points", geometry_text(set));
   check_augment(config.augment, set, survey.spacing, survey.origin);
   if (config.augment != Augment::none && config.lano.task != Task::steady)
-    fail_usage(kDoing, "a steady set for train.augment", "a time-dependent one");
+    fail_usage(kDoing, "a steady dataset for train.augment", "a time-dependent one", "set train.augment = \"none\"");
 }
 
 }  // namespace
 
 void check_task_fits(Task task, const SetDescription& set) {
   if (task == Task::steady && !set.time.empty()) {
-    fail_usage(kDoing, "a set without times for model.task = \"steady\"",
+    fail_usage(kDoing, "a dataset without times for model.task = \"steady\"",
                fmt::format("'{}' with output at {} times", set.name, set.time.size()),
                "set model.task to autoregressive (steps from frame to frame) or time_conditional (a function of time)");
   }
   if (task != Task::steady && set.time.empty()) {
     fail_usage(kDoing,
-               fmt::format("a set with output at several times for model.task = \"{}\"",
+               fmt::format("a dataset with output at several times for model.task = \"{}\"",
                            task == Task::autoregressive ? "autoregressive" : "time_conditional"),
                fmt::format("'{}', which has no times", set.name), "set model.task to steady");
   }
@@ -91,10 +91,10 @@ std::int64_t training_starts(const TrainConfig& config, const SetDescription& se
 void check_recipe_fits(const TrainConfig& config, const SetDescription& set, const SplitSurvey& survey,
                        bool has_validation) {
   if (!has_validation && (config.selection == Selection::best || config.patience > 0)) {
-    fail_usage(
-        kDoing,
-        fmt::format("a validation split for {}", config.patience > 0 ? "train.patience" : "train.selection = \"best\""),
-        "none", "import with a validation share, or --set train.selection=last");
+    fail_usage_plainly(kDoing,
+                       fmt::format("{} needs a validation split, and the dataset has none",
+                                   config.patience > 0 ? "train.patience" : "train.selection = \"best\""),
+                       "import with a validation share, or --set train.selection=last");
   }
   check_task(config, set);
   check_samples(config, set, survey);

@@ -14,13 +14,13 @@ std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& b
                                    const std::string& preset) {
   const auto needed = [&](const fs::path& path, const std::string& whose) {
     if (!fs::exists(path))
-      fail_usage("choosing a recipe", fmt::format("'{}' for {}", path.string(), whose), "no such file",
-                 "see 'configs' for benchmarks, models and presets");
+      fail_usage_plainly("choosing a recipe", fmt::format("there is no '{}' for {}", path.string(), whose),
+                         "see 'configs' for benchmarks, models and presets");
     return path;
   };
   std::vector<fs::path> files{needed(configs / benchmark / (preset + ".toml"), benchmark)};
   const fs::path own = configs / "models" / model;
-  // The two readings of the paper differ in LANO's switches and in the splits: other operators are told the same.
+  // The two readings of the paper differ in LANO's switches and in the splits: for other operators they are the same.
   const std::string theirs = preset == kOurReading ? kPaperReading : preset;
   if (!is_lano(model)) {
     if (const fs::path others = configs / benchmark / (theirs + "-others.toml"); fs::exists(others))
@@ -48,8 +48,8 @@ fs::path find_configs(const fs::path& asked) {
        {fs::path("configs"), program / "../share/lano/configs", program / "../../../configs"}) {
     if (fs::is_directory(folder / "models")) return folder.lexically_normal();
   }
-  fail_usage("looking for the recipes", "a folder 'configs' here or with the installation", "none",
-             "name it with --configs");
+  fail_usage_plainly("looking for the recipes", "there is no folder 'configs' here or in the installation",
+                     "name it with --configs");
 }
 
 }  // namespace lano

@@ -1,6 +1,6 @@
-// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO, <preset>-others.toml beside it (where there is
-// one) says what all other operators do differently, configs/models/<model>/<preset>.toml what one of them does, and
-// <preset>-<benchmark>.toml beside that what it does on that benchmark alone. Each is laid over the ones before.
+// Recipes in layers: configs/<benchmark>/<preset>.toml trains a LANO, <preset>-others.toml (if there is one) holds what
+// all other operators do differently, configs/models/<model>/<preset>.toml what one of them does, and
+// <preset>-<benchmark>.toml next to that what it does on that benchmark alone. Each overrides the ones before.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +20,11 @@ inline constexpr const char *kPaperReading = "paper", *kOurReading = "paper-ours
 std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark,
                                                 const std::string& model, const std::string& preset);
 
-// TOML files one over the other, each --set over all of them.
+// TOML files, later ones overriding earlier ones, each --set over all of them.
 TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files,
                               const std::vector<std::string>& overrides);
 
-// The folder configs: `asked` where it is not empty; else ./configs, that of the installation, or that of the source
+// The folder configs: `asked` if it is not empty; otherwise ./configs, that of the installation, or that of the source
 // tree the program was built in.
 std::filesystem::path find_configs(const std::filesystem::path& asked);
 

@@ -26,8 +26,8 @@ void check_same_recipe(const std::string& toml, const TrainConfig& config) {
   bind_train_config(schema, before);
   schema.load_text(toml, "reading the config of a checkpoint");
   if (deciding_recipe(before) == deciding_recipe(config)) return;
-  fail_usage("resuming a run", "the config it was started with", "another",
-             "start a new run, or give no --set and no --config beside --resume");
+  fail_usage_plainly("resuming a run", "the config differs from the one it was started with",
+                     "start a new run, or give no --set and no --config with --resume");
 }
 
 std::string data_identity(const DatasetReader& reader, const std::vector<std::int64_t>& ids) {

@@ -1,5 +1,5 @@
-// What training does to a batch beside reading it: symmetries of a grid drawn for each sample, and random subsets of
-// the points of clouds. One draw serves coordinates, input and every frame of the truth.
+// What training does to a batch after reading it: symmetries of a grid drawn for each sample, and random subsets of the
+// points of clouds. One draw applies to coordinates, input and every frame of the truth.
 #pragma once
 
 #include <cstdint>

@@ -91,9 +91,9 @@ TrainOn trained_on(const nlohmann::json& provenance) {
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config) {
   const SetDescription& set = reader.description();
   SplitSurvey survey;
-  if (!reader.has_output()) fail("training", "a set with output", "none");
+  if (!reader.has_output()) fail_plainly("training", "the dataset has no output");
   survey.ids = training_ids(reader, config.train_on);
-  if (survey.ids.empty()) fail("training", "samples in the train split", "none", "import with --train");
+  if (survey.ids.empty()) fail_plainly("training", "the train split has no samples", "import with --train");
   survey.in_memory = static_cast<double>(sample_bytes(reader, survey.ids)) <= config.memory_gb * 1e9;
   NormaliserFit fit(set, {.coordinates = config.coordinates == Scaling::channel,
                           .input = config.input == Scaling::channel,

@@ -1,4 +1,4 @@
-// What training must know of its samples before the first step, gathered in one pass, in pieces where they do not fit
+// What training must know about its samples before the first step, gathered in one pass, in pieces if they do not fit
 // in memory.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace lano {
 
-// The samples that a recipe learns from, and those it is judged on while it does (data.train_on), in the file's order.
+// The samples that a recipe learns from, and those it is validated on (data.train_on), in the file's order.
 std::vector<std::int64_t> training_ids(const DatasetReader& reader, TrainOn train_on);
 std::vector<std::int64_t> validation_ids(const DatasetReader& reader, TrainOn train_on);
 // What a model file says of that (ModelFile::provenance).
@@ -24,7 +24,7 @@ struct SplitSurvey {
   bool in_memory = true;
   Normaliser normaliser;                  // the same bits in memory or not
   std::vector<double> box, network_box;   // of the coordinates: physical, and as the network sees them
-  std::vector<double> spacing, origin;    // of the uniform grid all samples share; spacing empty where there is none
+  std::vector<double> spacing, origin;    // of the uniform grid all samples share; spacing empty if there is none
   std::vector<float> shared_coordinates;  // [N, dx] where all samples share them, else empty
   std::int64_t median_points = 0;         // of clouds of different sizes, else 0
 };
@@ -33,7 +33,7 @@ struct SplitSurvey {
 // bit.
 class NormaliserFit {
  public:
-  struct Asked {  // what is to be fitted; a map that is not asked for is the identity
+  struct Asked {  // what is to be fitted; other maps are the identity
     bool coordinates = false, input = false, output = false;
     bool increments = false;    // Normaliser::increment
     bool displacement = false;  // Normaliser::mean_mesh
@@ -50,11 +50,11 @@ class NormaliserFit {
   Asked asked_;
   ChannelStatistics coordinates_, input_, output_;
   std::optional<MeanFieldFit> meshes_, outputs_;
-  std::vector<double> change_squares_;  // of each output channel, from frame to frame; empty: not asked for
+  std::vector<double> change_squares_;  // of each output channel, from frame to frame; empty: not needed
   double changes_ = 0;
 };
 
-// Fails where the set has no output or no training sample.
+// Fails if the dataset has no output or no training sample.
 SplitSurvey survey_split(const DatasetReader& reader, const TrainConfig& config);
 
 }  // namespace lano

@@ -1,5 +1,5 @@
-// Fine-tuning: training that begins with the weights of a model file. The model is the file's, whatever the recipe says
-// of sizes; the dataset may have another resolution, but must have the same fields.
+// Fine-tuning: training that begins with the weights of a model file. The model is that of the file, whatever sizes the
+// recipe has; the dataset may have another resolution, but must have the same fields.
 #pragma once
 
 #include "runtime/model_file.h"

@@ -47,13 +47,13 @@ Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& co
   if (start) {
     check_fits(start->set, reader.description(), fmt::format("starting from '{}'", config.from));
     if (to_toml(with_start(config, *start)) != to_toml(config))
-      fail_usage(fmt::format("starting from '{}'", config.from), "the switches of its model", "others",
-                 "leave out what the recipe says of [model], train.increments and normalise.displacement");
+      fail_usage_plainly(fmt::format("starting from '{}'", config.from), "the recipe changes switches of its model",
+                         "leave out [model], train.increments and normalise.displacement in the recipe");
     if (config.from_normaliser == StartScaling::keep)
       survey.normaliser = start_normaliser(*start, reader.description());
   }
   check_recipe_fits(config, reader.description(), survey, validation.count() > 0);
-  // A NaN in the test split is said now, not after hours of training; nothing else is learned from it here.
+  // A NaN in the test split is reported now, not after hours of training; nothing else is taken from it here.
   if (test) read_in_pieces(reader, reader.indices(Split::test), kPieceBytes, [](const Samples&) {});
 }
 

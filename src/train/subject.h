@@ -1,5 +1,5 @@
-// What a run learns and from what: the dataset, what a pass over its training split found, and the model file that will
-// be written, all but the weights. Made once, before the first step; what does not fit together is said here.
+// What a run trains and on what: the dataset, the results of a pass over its training split, and the model file that
+// will be written, all but the weights. Made once, before the first step; what does not fit together is refused here.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace lano {
 
 struct Subject {
-  // test: the test split will be judged.
+  // test: the test split will be evaluated.
   Subject(const TrainConfig& config, bool test);
   Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& config, bool test);  // whatever data.file says
   Subject(const Subject&) = delete;                                                         // its parts know each other
@@ -28,7 +28,7 @@ struct Subject {
   std::unique_ptr<SampleFeed> make_feed(const Trainable& model);
   ModelFile about_model(nlohmann::json architecture) const;  // a model file without weights
 
-  std::optional<ModelFile> start;  // train.from: its model, its weights, and where asked its normaliser
+  std::optional<ModelFile> start;  // train.from: its model, its weights, and on request its normaliser
   std::shared_ptr<const DatasetReader> owned;
   const DatasetReader& reader;
   SplitSurvey survey;

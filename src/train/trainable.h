@@ -1,6 +1,6 @@
 // A model in training, as the learner sees it: one flat buffer of parameters, one of gradients, a loss with its
-// gradient, and a predictor of the weights as they are. A LANO is one on plain memory (train/lano_trainable.h); a
-// program that links LibTorch brings the others.
+// gradient, and a predictor with the current weights. A LANO is one on plain memory (train/lano_trainable.h); a program
+// that links LibTorch adds the others.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace lano {
 
-// What is to be learned, beside the recipe: what the data fix.
+// What is to be learned, besides the recipe: what the data determine.
 struct Objective {
   ChannelMap output;  // from network values to physical ones
   Shape mesh;         // of the gradient term
@@ -32,14 +32,14 @@ struct Objective {
 struct Lesson {
   FieldBatch batch;
   std::vector<std::vector<float>> truth;     // [P, du] physical; autoregressive: the frames of the state, one per step
-  std::vector<std::vector<double>> weights;  // of each sample in each judged frame; empty: 1
+  std::vector<std::vector<double>> weights;  // of each sample in each frame of the loss; empty: 1
   double share = 1;                          // of this batch in the loss of the step
   std::int64_t of = 0;                       // samples of the batch, of which this lesson has some; 0: it has all
   bool first = true;                         // of the step: gradients are written, else added to
   std::uint64_t step = 0, place = 0;         // steps done before; the batch's first sample within the step
 };
 
-// What each sample of a lesson gives by itself.
+// What each sample of a lesson contributes.
 struct SampleLessons {
   std::vector<double> losses;
   std::vector<float> gradients;  // [samples, parameters]
@@ -60,7 +60,7 @@ class Trainable {
   // The same, sample by sample, for ranks that share a batch: the gradients added up in order are those of learn() to
   // the bit, and the mean of the losses is its loss. Fails where a model cannot tell its samples apart.
   virtual void learn_samples(const Lesson& lesson, SampleLessons& each);
-  // With the weights as they are now; `about` is a model file without weights. Not beside learn().
+  // With the current weights; `about` is a model file without weights. Not during learn().
   virtual std::unique_ptr<Predictor> predictor(const ModelFile& about) = 0;
 
   // Running statistics: written by learn(), touched by no gradient, decay or running mean of the weights.
@@ -81,7 +81,7 @@ using MakeTrainable =
 void set_torch_trainables(MakeTrainable make);
 
 bool needs_torch(const TrainConfig& config);
-// Fails in a sentence where this program cannot train the recipe's model.
+// Fails if this program cannot train the recipe's model.
 std::unique_ptr<Trainable> make_trainable(const nlohmann::json& architecture, const TrainConfig& config,
                                           const Objective& objective);
 

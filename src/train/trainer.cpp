@@ -59,7 +59,7 @@ class Trainer {
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
               training_starts(config, subject_.reader.description())),
         folder_(folder,
-                ranks().first()),  // last: what is wrong with recipe and data has been said, and nothing written
+                ranks().first()),  // last: recipe and data have been checked, and nothing written
         checkpoints_(folder_.checkpoints()) {
     state_.config = to_toml(config);
     state_.data = data_identity(subject_.reader, subject_.survey.ids);
@@ -113,7 +113,7 @@ class Trainer {
   std::vector<BaselineError> validation_baselines_;
 };
 
-// Ranks with another program, recipe or dataset would compute something that is nobody's.
+// Ranks with another program, recipe or dataset would compute something meaningless.
 void Trainer::check_same_work() {
   if (ranks().alone()) return;
   const std::string mine =
@@ -134,7 +134,7 @@ void Trainer::resume() {
     const std::string newest = ranks().from_first(found ? found->path.string() : std::string());
     if (!folder_.writes() && !newest.empty()) found = {read_checkpoint(newest), newest};
   }
-  for (const std::string& text : said) listener().warn("passing over a damaged checkpoint: " + text);
+  for (const std::string& text : said) listener().warn("skipping a damaged checkpoint: " + text);
   if (!found && std::filesystem::exists(folder_.checkpoints() / "last.safetensors")) {
     fail("resuming a run", "checkpoints of this version", "one of an earlier build",
          "finish the run with the lano that began it");
@@ -189,7 +189,7 @@ TrainResult Trainer::run() {
   progress.finish();
   TrainResult result = summary();
   result.finished = done();
-  if (judged_before) {  // the test split is judged once
+  if (judged_before) {  // the test split is evaluated once
     const RunRecord record = read_run_record(folder_.path());
     result.test_l2 = record.test_l2();
     result.validation_baselines = record.validation_baselines;
@@ -442,8 +442,8 @@ std::string Trainer::selection_text() const {
           ? fmt::format("{} after epoch {} of {}, which had the lowest validation error{}", weights, state_.best.epoch,
                         state_.epoch, learner_.average().empty() ? "" : " of raw and averaged weights")
           : fmt::format("{} after the last epoch ({}), without choice", weights, state_.best.epoch);
-  return which + (subject_.reader.indices(Split::test).empty() ? "; the set has no test split"
-                  : options_.test                              ? "; the test split was judged once, after training"
+  return which + (subject_.reader.indices(Split::test).empty() ? "; the dataset has no test split"
+                  : options_.test                              ? "; the test split was evaluated once, after training"
                                                                : "; the test split was not read");
 }
 
@@ -460,14 +460,14 @@ std::string Trainer::last_state() const {
                         : fmt::format("the last finite state is in '{}'", saved_.string());
 }
 
-// A full disk or another failure to write: what is safe, and how to go on.
+// A full disk or another failure to write: what is safe, and how to resume.
 void Trainer::keeping(const std::function<void()>& write) const {
   try {
     write();
   } catch (const DivergedError&) {
     throw;
   } catch (const Error& error) {
-    throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' goes on from there", error.what(),
+    throw Error(fmt::format("{}; {}: 'lano train --resume {} --threads {}' resumes from there", error.what(),
                             last_state(), folder_.path().string(), state_.threads));
   }
 }

@@ -1,5 +1,5 @@
-// What a long training will cost, said while it can still be stopped without loss: from the first steps of the run
-// itself, so that short trainings pay nothing for it.
+// How long a training will take, announced while it can still be stopped without loss: estimated from the first steps
+// of the run itself, so that short trainings pay nothing for it.
 #pragma once
 
 #include <chrono>

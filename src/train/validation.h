@@ -1,5 +1,5 @@
-// The validation samples, by which weights are chosen: kept in memory where it is small, else read in pieces each time.
-// Several ranks (core/ranks.h) judge a share each.
+// The validation samples, by which weights are chosen: kept in memory if they are few, otherwise read in pieces each
+// time. Several ranks (core/ranks.h) evaluate a share each.
 #pragma once
 
 #include <vector>

@@ -34,7 +34,7 @@ expect 2 'did you mean .darcy.' "$lano" generate dracy
 expect 2 'stride' "$lano" generate darcy --stride 0 --out x.h5
 expect 2 'required|seed' "$lano" generate darcy --seed -1
 expect 1 'nothing at that path' "$lano" info none.h5
-expect 2 'a file or --system or --models' "$lano" info
+expect 2 'no file is given; name a file, or use --system or --models' "$lano" info
 expect 0 '^transolver +transformer +3,074,241 +977,089 +grid mesh points ' "$lano" info --models
 expect 0 '^ht-net +transformer +1,615,489 +- +grid\* mesh\* +O\(N w\^2 C\) ' "$lano" info --models
 expect 0 '^fno +spectral .* grid mesh points\* +O\(N C \(log N' "$lano" info --models
@@ -54,10 +54,10 @@ expect 0 '20 samples of \[9, 9\]' "$lano" generate darcy --resolution 17 --strid
 expect 0 'train +14' "$lano" info d.h5
 sum=$(sha256sum d.h5)
 expect 1 'add --force' "$lano" generate darcy --resolution 17 --stride 2 --train 16 --test 4 --out d.h5
-expect 1 'existing folder' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
+expect 1 'does not exist' "$lano" generate darcy --resolution 9 --stride 1 --train 4 --test 1 --out no/where.h5
 [ "$sum" = "$(sha256sum d.h5)" ] || complain "a refused command changed d.h5"
 
-# A kill at any moment: the same command goes on with what is finished, and the arrays are the same.
+# After a kill at any moment the same command resumes with what is finished, and the arrays are the same.
 contents() { "$lano" info "$1" | sed -n 's/^ *contents *//p'; }
 make=(generate darcy --resolution 85 --stride 4 --train 60 --test 4 --threads 2)
 "$lano" "${make[@]}" --out whole.h5 >/dev/null 2>&1 || complain "generating whole.h5 failed"
@@ -75,7 +75,7 @@ expect 0 'picture: whole.h5.png .columns: permeability . pressure|columns' "$lan
 [ -s whole.h5.png ] || complain "whole.h5.png is missing"
 rm -f whole.h5* killed.h5*
 expect 0 '5 samples of \[972\]' "$lano" generate elasticity --train 4 --test 1 --out e.h5
-expect 2 'no --stride' "$lano" generate elasticity --stride 2 --out e2.h5
+expect 2 '--stride is fixed by the benchmark' "$lano" generate elasticity --stride 2 --out e2.h5
 expect 0 '6 samples' "$lano" generate darcy --medium lognormal --resolution 17 --stride 2 --train 5 --test 1 --out l.h5
 rm -f e.h5 l.h5
 
@@ -120,7 +120,7 @@ npy_header="{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"
 { printf '\223NUMPY\001\000v\000'; printf '%-117s\n' "$npy_header"; head -c 48 /dev/zero; } > u.npy
 expect 0 "\[3, 4\] +float32" "$lano" info u.npy
 expect 0 "lano import --input INPUT --output u.npy" "$lano" info u.npy
-expect 1 "all 1 test samples among the training samples" "$lano" import --output u.npy --out i.h5
+expect 1 "all 1 test samples are among the training samples" "$lano" import --output u.npy --out i.h5
 expect 2 "the lower end of each axis before its upper end" "$lano" import --output u.npy --box 1 0 --out i.h5
 echo text > text.pt
 expect 1 "since version 1.6" "$lano" info text.pt
@@ -190,7 +190,7 @@ rm -rf runs report.html
 tiny="--set model.layers=1 --set model.width=16 --set model.heads=2 --set model.agents=4 --set train.epochs=2"
 expect 2 "did you mean 'model.width'" "$lano" train --data d.h5 --out run --set model.widht=3
 expect 2 'multiple of model.heads' "$lano" train --data d.h5 --out run --set model.heads=3
-expect 2 'a dataset' "$lano" train --out run
+expect 2 'no dataset is given; give it with --data' "$lano" train --out run
 expect 1 'nothing at that path' "$lano" train --data none.h5 --out run
 [ -e run ] && complain "refused trainings left a folder"
 expect 0 'test relative L2' "$lano" train --data d.h5 --out run $tiny
@@ -213,7 +213,7 @@ expect 0 'dataset' "$lano" info p.h5
 expect 1 'add --force' "$lano" predict run/model.safetensors --data d.h5 --out p.h5
 expect 2 '.npz, .vts, .vtu or .pvd' "$lano" predict run/model.safetensors --data d.h5 --out p.txt
 expect 1 'nothing at that path' "$lano" predict none.safetensors --data d.h5 --out q.h5
-expect 2 'either --data' "$lano" predict run/model.safetensors --out q.h5
+expect 2 'no input is given; give either --data' "$lano" predict run/model.safetensors --out q.h5
 expect 0 'report: run/report/index.html' "$lano" report run
 cp -r run strange && cp d.h5 strange/evaluation.h5
 expect 1 'truth and prediction of each field' "$lano" report strange
@@ -231,19 +231,19 @@ expect 0 'test relative L2' \
   "$lano" train --data ns.h5 --out nsrun $tiny --set model.task=autoregressive --set train.selection=last
 expect 0 'state_frames 10' "$lano" info nsrun/model.safetensors
 expect 2 'more than the 10 frames given' "$lano" generate navier-stokes --frames 10 --out ns2.h5
-expect 2 'no --viscosity' "$lano" generate darcy --viscosity 1 --out ns2.h5
+expect 2 '--viscosity is fixed by the benchmark' "$lano" generate darcy --viscosity 1 --out ns2.h5
 # Without a config a recipe is chosen, in time, and said in three lines; --set holds.
 expect 0 'model   LANO of 3 blocks, width 16' "$lano" train --data d.h5 --out own --minutes 0.03
 expect 0 'steps   ' "$lano" train --data d.h5 --out own2 --minutes 0.03 --set model.agents=4
 expect 1 'already there' "$lano" train --data d.h5 --out own --minutes 0.03
-expect 2 'its epochs are fixed' "$lano" train --resume own --minutes 1
+expect 2 'the epochs of a run are fixed' "$lano" train --resume own --minutes 1
 [ ! -e own.timing ] || complain "the timed steps left a folder"
 expect 2 'output at 4 times; set model.task to autoregressive .* or time_conditional' \
   "$lano" train --data b.h5 --out brun $tiny --set model.task=steady --set train.selection=last
 expect 2 'output at 4 times; set model.task to auto' "$lano" train --data b.h5 --out b2 --set model.task=steady
 expect 0 'test relative L2' \
   "$lano" train --data b.h5 --out brun $tiny --set model.task=autoregressive --set train.selection=last
-expect 0 'rolled out to frame 6; the set knows 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
+expect 0 'rolled out to frame 6; the dataset has 3' "$lano" eval brun/model.safetensors --data b.h5 --steps 6
 expect 0 'relative L2' "$lano" eval brun/model.safetensors --data b.h5 --steps 2 --picture seen.png --animation now.png
 grep -q acTL now.png || complain "now.png does not move"
 expect 0 'animation: then.png' "$lano" report brun --animation then.png
@@ -254,8 +254,9 @@ expect 0 '1 predictions of .* 6 frames, t = 0 to ' \
   "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.pvd
 [ -s b.pvd ] && [ -s b-t005.vts ] || complain "b.pvd or its frames are missing"
 expect 1 'b-t000.vts.*add --force' "$lano" predict brun/model.safetensors --data b.h5 --split test --out b.pvd
-expect 2 'no --steps' "$lano" predict run/model.safetensors --data d.h5 --split test --steps 5 --out s.npy
-expect 2 'no --times' "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
+expect 2 'does not step in time' "$lano" predict run/model.safetensors --data d.h5 --split test --steps 5 --out s.npy
+expect 2 'not conditioned on time' \
+  "$lano" predict brun/model.safetensors --data b.h5 --split test --times 0:1:0.5 --out s.npy
 [ ! -e s.npy ] || complain "a refused prediction left s.npy"
 expect 0 'without bias and DWC' "$lano" experiment ablation --data d.h5 --out table $tiny --set train.epochs=1
 # The paper's recipes: literally, with every training sample and the last weights, and as we read it.
@@ -266,7 +267,7 @@ grep -q '16 training (none kept for validation) and 4 test samples' paper1/table
   complain "the paper's table does not say what it learned from: $(cat paper1/table.md)"
 grep -q 'The last weights are kept' paper1/table.md || complain "the paper's table does not say which weights it keeps"
 expect 0 'train_samples +16' "$lano" info paper1/darcy/lano/seed-0/model.safetensors
-expect 0 'judge it on test' "$lano" eval paper1/darcy/lano/seed-0/model.safetensors --data d.h5 --split validation
+expect 0 'evaluate it on test' "$lano" eval paper1/darcy/lano/seed-0/model.safetensors --data d.h5 --split validation
 expect 0 'Weights are chosen on validation' "$lano" "${paper[@]}" --preset paper-ours --out paper2
 expect 0 'without bias and DWC' "$lano" experiment ablation --preset paper-ours --benchmarks darcy --data papers $tiny \
   --set train.epochs=1 --out paper3
@@ -285,7 +286,7 @@ expect 0 'relative L2' "$lano" eval run/model.safetensors --data d.h5 --picture 
 [ "$(head -c 4 seen.png | tail -c 3)" = PNG ] || complain "seen.png is no picture"
 expect 0 'picture: judged.png' "$lano" report run --picture judged.png
 [ "$(head -c 4 judged.png | tail -c 3)" = PNG ] || complain "judged.png is no picture"
-expect 2 'a set with several times.*use --picture' "$lano" report run --animation moving.png
+expect 2 'does not have several times; use --picture' "$lano" report run --animation moving.png
 expect 0 'report: both.html' "$lano" report run parts --out both.html
 grep -q 'median test sample' both.html || complain "both.html shows no sample"
 cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
@@ -301,17 +302,17 @@ wait $pid && complain "an interrupted training exits with 0"
 [ $? = 130 ] || complain "an interrupted training does not exit with 130"
 grep -q 'lano train --resume long' long.txt || complain "no hint after Ctrl-C: $(tail -n 3 long.txt)"
 printf 'broken' >"$(ls long/checkpoint/step-* | tail -n 1)"
-expect 0 'passing over a damaged checkpoint' "$lano" train --resume long --stop-after 1
+expect 0 'skipping a damaged checkpoint' "$lano" train --resume long --stop-after 1
 # Several seeds: ordinary runs, all counted, kept by a second call.
 expect 2 'at least 2' "$lano" train --data d.h5 --out seeds $tiny --seeds 1
-expect 2 'no --stop-after' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
+expect 2 '--stop-after does not go with --seeds' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --stop-after 1
 [ -e seeds ] && complain "refused trainings left a folder"
 expect 0 'test +mean [0-9.e-]+ \+- [0-9.e-]+' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --threads 1
 cmp run/model.safetensors seeds/seed-0/model.safetensors || complain "a seed of a group differs from the run alone"
 [ -s seeds/seeds.json ] && [ -s seeds/recipe.toml ] && [ ! -e seeds/config.toml ] ||
   complain "seeds/ holds other files than it should"
 expect 1 'a group of seeds that is already there' "$lano" train --data d.h5 --out seeds $tiny
-expect 1 'add --resume|by --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
+expect 1 'add --resume|with --resume' "$lano" train --data d.h5 --out seeds $tiny --seeds 2
 expect 0 'seed 1: finished before, kept' "$lano" train --resume seeds
 expect 0 'seed 1: finished before, kept' "$lano" train --data d.h5 --out seeds $tiny --seeds 2 --resume
 # A search: killed at some moment, the same command ends with the same table.
@@ -326,7 +327,7 @@ cmp tuned/tune.csv killed/tune.csv || complain "a killed search ends with anothe
 grep -l '"test"' tuned/trial-*/rung-*/evaluation.json && complain "tuning has read the test split"
 expect 2 'started with seed 0' "$lano" "${search[@]}" --seed 1 --out tuned
 expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widht=8,16 --out t
-expect 2 'vary' "$lano" tune --data d.h5 --out t
+expect 2 'no key to vary is given' "$lano" tune --data d.h5 --out t
 [ -e t ] && complain "a refused search left a folder"
 expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
 # A race: stopped by Ctrl-C and by a kill, the same command ends with the table of one never stopped; the test split
@@ -338,7 +339,7 @@ expect 0 'wide +\| [0-9]+ +\| 20 .*seeds. spread' "$lano" "${race[@]}" --out rac
 for _ in $(seq 1000); do [ -e race2/base/seed-0/metrics.csv ] && break; sleep 0.01; done
 kill -INT $job; wait $job
 [ $? = 130 ] || complain "an interrupted race does not exit with 130"
-grep -q 'stopped; the same command goes on' race2.txt || complain "no hint after Ctrl-C: $(tail -n 3 race2.txt)"
+grep -q 'stopped; the same command resumes' race2.txt || complain "no hint after Ctrl-C: $(tail -n 3 race2.txt)"
 "$lano" "${race[@]}" --out race2 >/dev/null 2>&1 & job=$!
 for _ in $(seq 1000); do [ -e race2/wide/seed-0/metrics.csv ] && break; sleep 0.01; done
 kill -9 $job 2>/dev/null; wait $job 2>/dev/null
@@ -351,14 +352,14 @@ race=(experiment race --data d.h5 $tiny --set train.epochs=20 --seeds 3 --thread
 before=$(sha256sum race1/*/seed-*/model.safetensors)
 expect 0 'wide, seed 2: finished before, kept' "$lano" "${race[@]}" --recipe 'wide: model.width=32 model.heads=4'
 [ "$before" = "$(sha256sum race1/*/seed-*/model.safetensors)" ] || complain "a finished race was trained again"
-expect 2 "racing 'wide': expected the recipe in" "$lano" "${race[@]}" --recipe 'wide: model.width=48'
+expect 2 "racing 'wide': the recipe differs from the one in" "$lano" "${race[@]}" --recipe 'wide: model.width=48'
 expect 0 '0 of 3 seeds: diverged' "$lano" "${race[@]}" --recipe 'wide: model.width=32 model.heads=4' \
   --recipe 'wild: schedule.learning_rate=1e30 train.clip=0'
-expect 1 'expected the reference and another recipe to end' \
+expect 1 'the reference or all other recipes failed' \
   bash -c '"$@" >/dev/null' - "$lano" "${race[@]}" --recipe 'wild: schedule.learning_rate=1e30 train.clip=0'
 race=(experiment race --data d.h5 $tiny --out t --recipe base)
 expect 2 'at least two recipes' "$lano" "${race[@]}"
-expect 2 "two called 'base'" "$lano" "${race[@]}" --recipe base
+expect 2 "two named 'base'" "$lano" "${race[@]}" --recipe base
 expect 2 "recipe 'w': .*did you mean 'model.width'" "$lano" "${race[@]}" --recipe 'w: model.widht=8'
 expect 2 'put a name and a colon before' "$lano" "${race[@]}" --recipe model.width=8
 expect 1 'nothing at that path' "$lano" "${race[@]}" --recipe none.toml
@@ -387,7 +388,7 @@ else
     grep -q "\"$field\":[0-9]" <<<"$last" || complain "bench runtime --json lacks $field: $last"
   done
   grep -qE '"onnxruntime_ms":([0-9]|null)' <<<"$last" || complain "bench runtime --json lacks onnxruntime_ms: $last"
-  expect 2 'onnxruntime-node in node_modules' "$lano" bench runtime --onnxruntime "$scratch"
+  expect 2 'onnxruntime-node is not in node_modules' "$lano" bench runtime --onnxruntime "$scratch"
   expect 2 'elasticity' "$lano" bench step --case elastic
   expect 2 'subcommand is required' "$lano" bench
   # The composite path learns the same, and says the same in the end to a few digits.
@@ -395,11 +396,11 @@ else
   expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
   # Another operator on the same way, on a grid and on a cloud; what only a LANO has is said or refused.
   small="--set model.name=transolver --set model.slices=4 $tiny"
-  expect 0 'transolver does not read model.agents: it changes nothing' "$lano" train --data d.h5 --out other $small
+  expect 0 'transolver does not read model.agents: it has no effect' "$lano" train --data d.h5 --out other $small
   expect 0 "model 'transolver', [0-9]+ parameters" "$lano" info other/model.safetensors
   expect 0 'relative L2 +mean' "$lano" eval other/model.safetensors --data d.h5 --picture other.png
   expect 0 '4 predictions of \[9, 9\]' "$lano" predict other/model.safetensors --data d.h5 --split test --out other.h5
-  expect 2 'a model with agent tokens, found one without' "$lano" eval other/model.safetensors --data d.h5 --agents 4
+  expect 2 'this model has no agent tokens' "$lano" eval other/model.safetensors --data d.h5 --agents 4
   expect 0 'other +finished +2/2' "$lano" runs .
   grep -qF 'Transolver on darcy' other/report/index.html || complain "the report of a transolver has another title"
   expect 0 'report: two.html' "$lano" report run other --out two.html
@@ -438,7 +439,7 @@ else
   expect 0 'Transolver' "$lano" "${table[@]}"
   [ "$before" = "$(sha256sum table2/darcy/*/seed-0/model.safetensors)" ] ||
     complain "a finished table was trained again"
-  expect 2 "the preset, minutes and --set" "$lano" "${table[@]}" --set train.batch=3
+  expect 2 "the preset, --minutes or --set differ from those in" "$lano" "${table[@]}" --set train.batch=3
   expect 2 "did you mean 'transolver'" "$lano" experiment table --models transolvr --out t3
   expect 2 "did you mean 'darcy'" "$lano" experiment table --benchmarks dracy --out t3
   [ -e t3 ] && complain "a refused table left a folder"

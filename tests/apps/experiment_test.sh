@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every experiment of the paper at its smallest: what each writes, that it goes on and keeps what is finished, and what
+# Every experiment of the paper at its smallest: what each writes, that it resumes and keeps what is finished, and what
 # it refuses. The numbers mean nothing; that every command runs from nothing to a table does.
 # Usage: experiment_test.sh LANO CONFIGS
 set -uo pipefail
@@ -14,7 +14,7 @@ bad() {
   failures=$((failures + 1))
 }
 
-# study NAME ROWS OPTIONS...: ends well, with a table of so many rows, a plot and a page.
+# study NAME ROWS OPTIONS...: succeeds, with a table of ROWS rows, a plot and a page.
 study() {
   local name=$1 rows=$2
   shift 2
@@ -28,7 +28,7 @@ study() {
   ! grep -q ',nan,' "$name/$name.csv" || bad "$name has no number somewhere: $(cat "$name/$name.csv")"
 }
 
-study agents 6 --benchmarks darcy --agents 4,8,16         # three trained anew, three answers of one model
+study agents 6 --benchmarks darcy --agents 4,8,16         # three trained, three evaluations of one model
 study size 4 --benchmarks darcy --depths 1 --widths 8      # the reference stands on both curves
 study resolution 6 --benchmarks darcy,airfoil
 study zero-shot 7 --benchmarks darcy,airfoil --models lano
@@ -67,7 +67,7 @@ refuses "did you mean 'darcy'" agents --preset smoke --benchmarks darcey --data 
 refuses 'at least two numbers' agents --preset smoke --benchmarks darcy --agents 8 --data data --out none
 refuses 'the folder of the benchmarks' zero-shot --models lano --data data/darcy.h5 --out none
 refuses 'benchmarks have their recipes' agents --config "$configs/darcy/smoke.toml" --data data --out none
-refuses 'other recipes\|the recipe in' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data \
+refuses 'other recipes\|the recipe differs from' agents --preset smoke --benchmarks darcy --agents 4,8,16 --data data \
   --out agents --set train.batch=3
 [ ! -e none ] || bad "a refusal leaves a folder"
 

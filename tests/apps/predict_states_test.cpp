@@ -351,14 +351,14 @@ TEST(PredictStates, EveryMistakeIsASentenceAndLeavesNoFile) {
     Words words;
   };
   const std::vector<Mistake> mistakes{
-      {2, "no --steps", {steady, "--input", one, "--steps", "3"}},
-      {2, "ask for times with --times", {timed, "--input", one, "--steps", "3"}},
-      {2, "no --times", {steady, "--input", one, "--times", "0:1:0.1"}},
-      {2, "ask for steps with --steps", {alone, "--input", state, "--times", "0:1:0.1"}},
-      {2, "no --state", {steady, "--input", one, "--state", state}},
+      {2, "a steady model has one prediction: leave out --steps", {steady, "--input", one, "--steps", "3"}},
+      {2, "give --times instead of --steps", {timed, "--input", one, "--steps", "3"}},
+      {2, "this model is not conditioned on time", {steady, "--input", one, "--times", "0:1:0.1"}},
+      {2, "give --steps instead of --times", {alone, "--input", state, "--times", "0:1:0.1"}},
+      {2, "with --input instead of --state", {steady, "--input", one, "--state", state}},
       {2, "with --state, and the 1 input field with --input", {stepping, "--input", one, "--steps", "3"}},
       {2, "--state alone", {stepping, "--state", state, "--steps", "3"}},
-      {2, "no input fields beside its state", {alone, "--state", state, "--input", state, "--steps", "3"}},
+      {2, "no input fields besides its state", {alone, "--state", state, "--input", state, "--steps", "3"}},
       {2, "at least one step", {alone, "--state", state, "--steps", "0"}},
       {2, "fewer than 1000000 steps", {alone, "--state", state, "--steps", "10000000"}},
       {2, "steps: Value -3", {alone, "--state", state, "--steps", "-3"}},
@@ -386,9 +386,9 @@ TEST(PredictStates, EveryMistakeIsASentenceAndLeavesNoFile) {
        "whole numbers from 0 to 41",
        {cloud, "--state", scratch / "flat.npy", "--coords", scratch / "x.npy", "--cells", scratch / "cells.npy",
         "--steps", "3"}},
-      {2, "has its cells by itself", {alone, "--state", state, "--cells", scratch / "cells.npy", "--steps", "3"}},
-      {2, "either --data", {alone, "--steps", "3"}},
-      {2, "either --data", {alone, "--state", state, "--data", scratch / "none.h5", "--steps", "3"}},
+      {2, "needs no --cells", {alone, "--state", state, "--cells", scratch / "cells.npy", "--steps", "3"}},
+      {2, "no input is given", {alone, "--steps", "3"}},
+      {2, "--data does not go with", {alone, "--state", state, "--data", scratch / "none.h5", "--steps", "3"}},
       {1, "of memory", {alone, "--state", scratch / "many.npy", "--steps", "900000"}}};
   write_npy(scratch / "many.npy", {40000, 7, 6, 2}, std::vector<float>(40000 * kState));
   const std::size_t files = scratch.files();

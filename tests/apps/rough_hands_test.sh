@@ -40,7 +40,7 @@ for setting in train.batch=4611686018427387904 train.accumulate=4611686018427387
   ends 2 expected "$lano" train "${small[@]}" --set "$setting" --out none
   [ ! -e none ] || bad "$setting leaves a folder"
 done
-# A key that the model does not read is no mistake: it is not said before the sentence that is one.
+# A key that the model does not read is no mistake: its note does not precede the error message.
 ends 2 'train.ema in' "$lano" train "${small[@]}" --set model.wavelets=0 --set train.ema=7 --out none
 ends 1 "model 'x'" "$lano" train "${small[@]}" --set model.latent_grid=8 --set 'train.from="x"' --out none
 ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=65536 --set model.ffn_ratio=64 --out none
@@ -62,7 +62,7 @@ if [ -x "$(dirname "$lano")/lano-torch" ]; then
   ends 2 'between 1 and 1024' "$lano" train --data darcy.h5 --set model.name=fno --set model.modes=100000 --out none
 fi
 ends 2 'one line' "$lano" train "${small[@]}" --set $'train.seed=3\nmodel.width=16' --out none
-ends 2 'empty name' "$lano" train "${small[@]}" --out ''
+ends 2 'the name of --out is empty' "$lano" train "${small[@]}" --out ''
 for many in 100000 2147483647; do
   ends 2 'at most 1024' "$lano" train "${small[@]}" --threads $many --out none
   ends 2 'at most 1024' env OMP_NUM_THREADS=$many "$lano" eval run/model.safetensors --data darcy.h5
@@ -71,7 +71,7 @@ done
 ends 2 UTF-8 "$lano" train "${tiny[@]}" --data $'dar\xffcy.h5' --out none
 [ ! -e none ] || bad "a path that is no UTF-8 leaves a folder"
 
-# Streams that cannot be written. The work goes on; lost output is a failure.
+# Streams that cannot be written. The work continues; lost output is a failure.
 if [ -w /dev/full ]; then
   "$lano" train "${small[@]}" --out deaf >out 2>/dev/full || bad "training with 2>/dev/full ends with $?"
   [ -f deaf/evaluation.json ] || bad "no evaluation with 2>/dev/full"
@@ -93,18 +93,18 @@ mkfifo pipe.safetensors
 ends 1 'pipe or a device' "$lano" info pipe.safetensors
 ln -sf /dev/zero plain/evaluation.json
 timeout -s KILL 20 "$lano" runs . >out 2>err || bad "runs ends with $? on a link to /dev/zero: $(head -c 300 err)"
-ends 1 'out of its folder' "$lano" report plain
+ends 1 'a link out of it' "$lano" report plain
 cp run/evaluation.json plain/evaluation.json.copy && mv plain/evaluation.json.copy plain/evaluation.json
 ln -sf /etc/passwd plain/config.toml
-ends 1 'out of its folder' "$lano" report plain
+ends 1 'a link out of it' "$lano" report plain
 ln -sf ../darcy.h5 plain/evaluation.h5
 cp run/config.toml config.copy && mv config.copy plain/config.toml
-ends 1 'out of its folder' "$lano" report plain
+ends 1 'a link out of it' "$lano" report plain
 ln -sf evaluation.real plain/evaluation.json && cp run/evaluation.json plain/evaluation.real
 cp run/evaluation.h5 shown && mv shown plain/evaluation.h5
 "$lano" report plain >out 2>err || bad "a link within the folder is refused: $(cat err)"
 
-# Text of strangers on a terminal: no escapes, no marks that turn its direction.
+# Untrusted text on a terminal: no escapes, no marks that change its direction.
 name=$'runs/a\x1b[2J\xc2\x9b\x7f\xe2\x80\xae'
 mkdir -p runs && cp -r run "$name"
 for words in "runs runs" "runs runs --csv"; do
@@ -147,7 +147,7 @@ fi
 grep -q 'It was stopped after epoch 1 of 2.*lano train --resume half' half/report/index.html ||
   bad "the report of a stopped run should say so, and how to go on"
 mkdir -p begun && cp half/config.toml begun
-ends 1 'is not finished: it has none yet.*lano train --resume begun' "$lano" info begun/model.safetensors
+ends 1 'is not finished and has no model yet.*lano train --resume begun' "$lano" info begun/model.safetensors
 ends 1 'a run that is not finished' "$lano" report half --picture half.png
 ends 1 'belongs to the run .half.: name that' "$lano" report half/config.toml
 ends 1 'belongs to the run .half.: name that' "$lano" runs half/config.toml

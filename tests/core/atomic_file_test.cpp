@@ -47,7 +47,7 @@ TEST(AtomicFile, UnpublishedFilesVanish) {
 TEST(AtomicFile, NamesWhatIsMissing) {
   test::Scratch scratch;
   EXPECT_ERROR_WITH(read_file(scratch / "none", "reading"), "nothing at that path");
-  EXPECT_ERROR_WITH(PendingFile(scratch / "no/such/file"), "an existing folder");
+  EXPECT_ERROR_WITH(PendingFile(scratch / "no/such/file"), "does not exist; create it first");
 }
 
 // A file of /proc says it has no bytes, and has some.

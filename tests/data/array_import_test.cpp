@@ -58,7 +58,7 @@ TEST(ArrayImport, PeriodicAxes) {
   EXPECT_ERROR_WITH(flags({"2"}), "axes from 0 to 1");
   EXPECT_ERROR_WITH(flags({"z"}), "axes from 0 to 1");
   arrays.options.grid_points = GridPoints::nodes;
-  EXPECT_ERROR_WITH(flags({"0"}), "say --grid-points left or centres");
+  EXPECT_ERROR_WITH(flags({"0"}), "use --grid-points left or centres");
   // Coordinates with a box: one that ends at the last point is no period.
   std::vector<float> xy;
   for (int i = 0; i < 4; ++i) {

@@ -173,7 +173,7 @@ TEST(ImportTime, MistakesAreNamed) {
   EXPECT_ERROR_WITH(with({"first", (scratch / "t.npy").string()})(), "rising times");
   EXPECT_ERROR_WITH(with({"first", "last"})(), "'last' as well");
   EXPECT_ERROR_WITH(with({"first", "-1"})(), "a step above 0");
-  EXPECT_ERROR_WITH(with({"axis=0"})(), "axes are counted from 0");
+  EXPECT_ERROR_WITH(with({"axis=0"})(), "axes count from 0");
   EXPECT_ERROR_WITH(with({"first", "nothing"})(), "FILE:NAME");
   options.time.clear();
   options.initial = 1;
@@ -293,7 +293,7 @@ TEST(ImportSplits, TestSamplesThatWereTrainedOn) {
   ArrayImport options;
   options.train.words.output = (scratch / "u.npy").string();
   options.test.words.output = (scratch / "u.npy").string();
-  EXPECT_ERROR_WITH(import_arrays(options, scratch / "d.h5"), "all 10 test samples among the training samples");
+  EXPECT_ERROR_WITH(import_arrays(options, scratch / "d.h5"), "all 10 test samples are among the training samples");
   EXPECT_FALSE(std::filesystem::exists(scratch / "d.h5"));
   options.test.words.output = (scratch / "half.npy").string();
   Lines lines;
@@ -564,7 +564,7 @@ TEST(ImportMessages, NameTheRightFileAndTheRightGeometry) {
   EXPECT_EQ(DatasetReader(scratch / "d.h5").description().geometry, Geometry::points);
   options.words.coords.clear();
   options.box = {1, 0};
-  EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "turn them round");
+  EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "swap them");
 }
 
 // Coordinates that are said for each sample and are all the same are stored once; a uniform grid is seen to be one.

@@ -88,7 +88,7 @@ TEST(Numpy, DamagedFilesAreRefusedInOneSentence) {
   EXPECT_ERROR_WITH(parse_npy(with("'<f4'", "'|O '"), "reading"), "NumPy type '|O '");
   EXPECT_ERROR_WITH(parse_npy(with("(2, 3)", "(2,-3)"), "reading"), "whole numbers in the NumPy shape");
   EXPECT_ERROR_WITH(parse_npy(with("(2, 3), }     ", "(99999999999,}"), "reading"), "a shape");
-  EXPECT_ERROR_WITH(parse_npy(with("'shape'", "'sharp'"), "reading"), "'shape' in the NumPy header");
+  EXPECT_ERROR_WITH(parse_npy(with("'shape'", "'sharp'"), "reading"), "the NumPy header has no 'shape'");
   EXPECT_ERROR_WITH(parse_npy(with("(2, 3), }               ", "(4294967296,4294967296)}"), "reading"),
                     "fits in memory");
 }

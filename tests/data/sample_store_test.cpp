@@ -31,8 +31,10 @@ TEST(SampleStore, ServesOneGenerationAtATime) {
   const Scratch scratch;
   {
     const SampleStore store(scratch / "side", "header", 4, 3, false);
-    EXPECT_ERROR_WITH(SampleStore(scratch / "side", "header", 4, 3, false), "one under way");
-    EXPECT_ERROR_WITH(SampleStore(scratch / "side", "another", 4, 3, true), "one under way");  // nor with --force
+    EXPECT_ERROR_WITH(SampleStore(scratch / "side", "header", 4, 3, false),
+                      "another process is generating this dataset");
+    EXPECT_ERROR_WITH(SampleStore(scratch / "side", "another", 4, 3, true),
+                      "another process is generating this dataset");  // nor with --force
   }
   EXPECT_NO_THROW(SampleStore(scratch / "side", "header", 4, 3, false));
 }

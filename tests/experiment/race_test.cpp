@@ -63,7 +63,7 @@ TEST(RaceRecipe, SaysWhatIsWrongWithIt) {
   EXPECT_ERROR_WITH(parse("w: model.widht=64"), "did you mean 'model.width'");
   EXPECT_ERROR_WITH(parse("w: model.heads=3"), "multiple of model.heads");
   EXPECT_ERROR_WITH(parse("w: train.seed=3"), "all recipes have the same seeds");
-  EXPECT_ERROR_WITH(parse("w: data.file=other.h5"), "all recipes race on one set");
+  EXPECT_ERROR_WITH(parse("w: data.file=other.h5"), "all recipes use the same dataset");
   EXPECT_ERROR_WITH(parse("w: none.toml"), "none.toml");
 }
 
@@ -260,7 +260,7 @@ TEST_F(RaceRun, TheBudgetIsThatOfAQuietMachine) {
   plan_.minutes = 3;
   EXPECT_ERROR_WITH(run(), "--minutes 2, with which its runs were trained, found 3");
   plan_.recipes.back() = recipe("more: train.epochs=50");
-  EXPECT_ERROR_WITH(run(), "no epochs beside --minutes");
+  EXPECT_ERROR_WITH(run(), "does not go with --minutes, which fixes the epochs");
 }
 
 TEST_F(RaceRun, OtherRunsInTheFolderAreRefused) {
@@ -268,9 +268,9 @@ TEST_F(RaceRun, OtherRunsInTheFolderAreRefused) {
   set_all("wide", {1, 1, 1});
   run();
   plan_.recipes[1] = recipe("wide: model.width=48");
-  EXPECT_ERROR_WITH(run(), "racing 'wide': expected the recipe in");
+  EXPECT_ERROR_WITH(run(), "racing 'wide': the recipe differs from the one in");
   plan_.recipes[1] = recipe("wide: model.width=32 train.epochs=9");
-  EXPECT_ERROR_WITH(run(), "racing 'wide': expected the recipe in");
+  EXPECT_ERROR_WITH(run(), "racing 'wide': the recipe differs from the one in");
   plan_.recipes[1] = recipe("wide: model.width=32");
   plan_.threads = thread_count() + 1;
   EXPECT_ERROR_WITH(run(), fmt::format("--threads {}, with which its runs were trained", thread_count()));
@@ -282,7 +282,7 @@ TEST_F(RaceRun, OtherRunsInTheFolderAreRefused) {
   EXPECT_EQ(run(), Lines{});  // the same set elsewhere
   base_.data = test::darcy(scratch_, 9, 2, 0.5).string();
   plan_.recipes = {recipe("base"), recipe("wide: model.width=32")};
-  EXPECT_ERROR_WITH(run(), "the set its runs were trained on, found another");
+  EXPECT_ERROR_WITH(run(), "the dataset its runs were trained on, found another one");
 }
 
 TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {
@@ -292,19 +292,19 @@ TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {
   };
   EXPECT_ERROR_WITH(with({recipe("base")}), "at least two recipes, found 1");
   EXPECT_ERROR_WITH(with({}), "at least two recipes, found 0");
-  EXPECT_ERROR_WITH(with({recipe("a: model.width=32"), recipe("a: model.width=48")}), "two called 'a'");
+  EXPECT_ERROR_WITH(with({recipe("a: model.width=32"), recipe("a: model.width=48")}), "two named 'a'");
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=16")}), "the same under 'base' and 'a'");
   plan_.seeds = 0;
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "--seeds of at least 1");
   plan_.seeds = 3;
   base_.data = test::darcy(scratch_, 8, 2, 0).string();
-  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "a validation split, which judges them");
+  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "the dataset has no validation split");
   base_.data = "none.h5";
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "none.h5");
   base_.data = test::darcy(scratch_, 8, 2).string();
   base_.train_on = TrainOn::train_and_validation;
   base_.selection = Selection::last;
-  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "recipes are judged on validation");
+  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "recipes are compared on validation");
   base_.train_on = TrainOn::train;
   EXPECT_FALSE(fs::exists(out()));
   fs::create_directory(out());

@@ -142,7 +142,8 @@ TEST(Seeds, AnotherGroupOrRunIsNotTouched) {
   EXPECT_ERROR_WITH(run_seeds(config, 3, scratch / "group", true), "--seeds 2, with which the group was started");
   TrainConfig other = config;
   other.batch = 3;
-  EXPECT_ERROR_WITH(run_seeds(other, 2, scratch / "group", true), "the recipe and data the group was started with");
+  EXPECT_ERROR_WITH(run_seeds(other, 2, scratch / "group", true),
+                    "the recipe or the dataset differs from that of the group");
   train(config, scratch / "run");
   EXPECT_ERROR_WITH(run_seeds(config, 2, scratch / "run", true), "a single run");
   other.data = (scratch / "none.h5").string();

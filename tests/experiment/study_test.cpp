@@ -57,7 +57,7 @@ class StudyRun : public ::testing::Test {
 
   void add(std::int64_t agents, const std::string& epochs_of) {
     const std::string name = "agents-" + std::to_string(agents);
-    Variant variant{"darcy", name, Place{"agents M", "anew", name, static_cast<double>(agents)}, test::tiny(data_),
+    Variant variant{"darcy", name, Place{"agents M", "again", name, static_cast<double>(agents)}, test::tiny(data_),
                     epochs_of};
     variant.recipe.lano.agents = agents;
     plan_.variants.push_back(variant);
@@ -131,13 +131,13 @@ TEST_F(StudyRun, OtherRecipesMinutesThreadsAndDatasetsAreRefused) {
   EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "--threads 1");
   other = plan_;
   other.variants[1].recipe.batch = 3;
-  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "the recipe in");
+  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "the recipe differs from the one in");
   other = plan_;
   other.variants.push_back(other.variants[0]);
-  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "variants of different names");
+  EXPECT_ERROR_WITH(run_study(other, out(), [] {}), "variants with different names");
   fs::remove(data_);
   test::darcy(scratch_, 5, 1);
-  EXPECT_ERROR_WITH(run_study(plan_, out(), [] {}), "the dataset its runs were trained on");
+  EXPECT_ERROR_WITH(run_study(plan_, out(), [] {}), "is not the dataset its runs were trained on");
 }
 
 }  // namespace

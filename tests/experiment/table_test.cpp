@@ -24,7 +24,7 @@ using nlohmann::json;
 TEST(Budget, ManyEpochsAreWholeOnes) {
   TrainConfig config;
   config.batch = 4;
-  const Pace pace{0.01, 0.5, 1000};  // 250 steps: 3 s an epoch
+  const Pace pace{0.01, 0.5, 1000};  // 250 steps: 3 s per epoch
   const TrainConfig fixed = fit_to_budget(config, pace, 120);
   EXPECT_EQ(fixed.epochs, 38);  // 114 s / 3 s
   EXPECT_EQ(fixed.epoch_samples, 0);
@@ -201,14 +201,14 @@ TEST_F(TableRun, WhatIsSettledIsNotDoneAgain) {
 TEST_F(TableRun, AnotherPlanOrRecipeIsRefusedBeforeAnythingIsTrained) {
   run({"transolver"});
   plan_.minutes = 1;
-  EXPECT_ERROR_WITH(run({"transolver"}), "the preset, minutes and --set in");
+  EXPECT_ERROR_WITH(run({"transolver"}), "the preset, --minutes or --set differ from those in");
   plan_.minutes = 0.5;
   fs::create_directories(scratch_ / "configs");
   fs::copy(LANO_CONFIGS, scratch_ / "configs", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   plan_.configs = scratch_ / "configs";
   run({"transolver"});  // the same files elsewhere
   std::ofstream(scratch_ / "configs/models/transolver/smoke.toml") << "[model]\nname = \"transolver\"\nslices = 9\n";
-  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "expected the recipe in");
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "the recipe differs from the one in");
   EXPECT_TRUE(calls().empty());
   plan_.benchmarks = {"elasticity"};
   EXPECT_ERROR_WITH(run({"lano"}), "elasticity.h5', found none");
@@ -226,8 +226,7 @@ TEST_F(TableRun, AnotherSetOrNumberOfThreadsIsRefused) {
   run({"transolver"});
   EXPECT_TRUE(calls().empty());
   test::darcy(scratch_, 5, 1);  // under the same name
-  EXPECT_ERROR_WITH(run({"lano", "transolver"}),
-                    "expected the darcy set that transolver was trained on, found another");
+  EXPECT_ERROR_WITH(run({"lano", "transolver"}), "is not the dataset that transolver was trained on");
   EXPECT_TRUE(calls().empty());
   EXPECT_FALSE(fs::exists(pair_folder(out(), "darcy", "lano")));
 }

@@ -74,7 +74,7 @@ TEST(Tune, ATrialIsDrawnFromSeedAndNumberAlone) {
   EXPECT_NE(draw_trials(plan, set)[0].values, many[0].values);
   plan.base.lano.heads = 7;
   plan.vary = {parse_vary("model.width=16,24")};
-  EXPECT_ERROR_WITH(draw_trials(plan, set), "a valid config in 101 draws");
+  EXPECT_ERROR_WITH(draw_trials(plan, set), "no valid config in 101 draws");
 }
 
 TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
@@ -202,7 +202,7 @@ TEST(Tune, AFailedTrialIsRecordedAndTheSearchGoesOn) {
   EXPECT_EQ(read_file(folder / "tune.csv", "r"), csv);
 
   plan.vary = {parse_vary("schedule.learning_rate=1e37,1e38")};
-  EXPECT_ERROR_WITH(run_tune(plan, scratch / "hopeless"), "a trial that can be trained");
+  EXPECT_ERROR_WITH(run_tune(plan, scratch / "hopeless"), "every trial failed");
 }
 
 TEST(Tune, AnotherPlanIsRefused) {
@@ -236,12 +236,14 @@ TEST(Tune, MistakesAreNamedBeforeAnythingIsWritten) {
   };
   EXPECT_NE(refused([](TunePlan&) {}).find("a validation split"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.base.data.clear(); }).find("a dataset"), std::string::npos);
-  EXPECT_NE(refused([](TunePlan& p) { p.vary.clear(); }).find("a key to vary"), std::string::npos);
+  EXPECT_NE(refused([](TunePlan& p) { p.vary.clear(); }).find("no key to vary is given"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary.push_back(p.vary[0]); }).find("each key varied once"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.keep = 1; }).find("--keep between 0 and 1"), std::string::npos);
-  EXPECT_NE(refused([](TunePlan& p) { p.base.train_on = TrainOn::train_and_validation; }).find("judged on validation"),
+  EXPECT_NE(refused([](TunePlan& p) {
+              p.base.train_on = TrainOn::train_and_validation;
+            }).find("trials are compared on validation"),
             std::string::npos);
-  EXPECT_NE(refused([](TunePlan& p) { p.vary[0].name = "data.train_on"; }).find("data.train_on as it is"),
+  EXPECT_NE(refused([](TunePlan& p) { p.vary[0].name = "data.train_on"; }).find("data.train_on cannot be varied"),
             std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.rungs = 0; }).find("--rungs of at least 1"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.trials = 0; }).find("--trials of at least 1"), std::string::npos);

@@ -57,7 +57,7 @@ TEST(Vary, MistakesAreNamed) {
   EXPECT_ERROR_WITH(parse_vary("model.width=32"), "at least two values");
   EXPECT_ERROR_WITH(parse_vary("train.epochs=1..9"), "the rungs set the epochs");
   EXPECT_ERROR_WITH(parse_vary("train.seed=1..9"), "lano train --seeds");
-  EXPECT_ERROR_WITH(parse_vary("data.file=a,b"), "do not compare");
+  EXPECT_ERROR_WITH(parse_vary("data.file=a,b"), "are not comparable");
 }
 
 TEST(Vary, WholeRangesReachBothEnds) {

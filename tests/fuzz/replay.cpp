@@ -1,6 +1,6 @@
-// The replay of a fuzz target: its seeds, the files of a folder of old findings, and so many seeds changed at random,
-// the same every time. Ends with 0 where nothing ended it before, and memory stayed within bounds. The input at work is
-// kept in a file, to be looked at after a crash. Usage: replay_NAME FINDINGS CHANGES LAST
+// The replay of a fuzz target: its seeds, the files of a folder of old findings, and a number of seeds changed at
+// random, the same every time. Ends with 0 where nothing ended it before, and memory stayed within bounds. The input at
+// work is kept in a file, to be looked at after a crash. Usage: replay_NAME FINDINGS CHANGES LAST
 //        replay_NAME --write FOLDER    (the seeds as files, for libFuzzer)
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -150,7 +150,7 @@ int write(const std::filesystem::path& folder) {
   make_folder(folder);
   std::size_t number = 0;
   for (const std::string& seed : seeds()) write_file_atomically(folder / fmt::format("seed-{:03}", number++), seed);
-  std::string dictionary;  // libFuzzer's form: one quoted word a line
+  std::string dictionary;  // libFuzzer's form: one quoted word per line
   for (const std::string& word : words()) {
     dictionary += '"';
     for (const char c : word)

@@ -95,7 +95,7 @@ TEST(DeepOnet, RefusesOtherSensors) {
   const auto cloud = make_model(to_json(tiny_baseline("deeponet"), shape_of({}, 12, 2)), 5);
   packed.counts = {11, 13};
   EXPECT_ERROR_WITH(cloud->forward(packed), "found 11");
-  EXPECT_ERROR_WITH(make_model(to_json(tiny_baseline("deeponet"), shape_of({}, 0, 2)), 5), "a known number of points");
+  EXPECT_ERROR_WITH(make_model(to_json(tiny_baseline("deeponet"), shape_of({}, 0, 2)), 5), "whose number is not fixed");
 }
 
 // Branch 7225 -> C -> C -> C -> C, trunk 2 -> C -> C -> C -> C, one bias.

@@ -65,7 +65,7 @@ TEST(GeoProjection, TakesPointsByTheirPlaceInTheBox) {
   }
   LanoShape half = shape_of({}, 30, 2);
   half.reference_box = {0, 1};
-  EXPECT_ERROR_WITH(make_model(to_json(tiny_baseline("fno"), half), 5), "two numbers an axis");
+  EXPECT_ERROR_WITH(make_model(to_json(tiny_baseline("fno"), half), 5), "two numbers per axis");
 }
 
 // Without deformation, with weights one, and at the points of a grid, the way in is a low-pass filter of the field by

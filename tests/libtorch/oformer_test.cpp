@@ -48,7 +48,7 @@ torch::Tensor kernel_attention(const ByHand& hand, const std::string& at, const 
     const auto outer = [&](std::int64_t i, std::int64_t j) {
       return q.select(2, i).unsqueeze(2) * k.select(2, j).unsqueeze(1);
     };
-    // Six channels: a pair for each of the two axes at 64 radians a unit, and a pair that is not turned.
+    // Six channels: a pair for each of the two axes at 64 radians per unit, and a pair that is not turned.
     for (std::int64_t pair = 0; pair < 3; ++pair) {
       torch::Tensor d = torch::zeros_like(kernel);
       if (pair < 2) d = 64 * (coordinates.select(2, pair).unsqueeze(2) - coordinates.select(2, pair).unsqueeze(1));
@@ -122,7 +122,7 @@ TEST(OFormer, HeadsTooNarrowForTheCoordinatesAreRefused) {
   BaselineConfig config = small_config("oformer");
   config.heads = 4;
   EXPECT_ERROR_WITH(make_model(to_json(config, on_cloud(7)), 1),
-                    "expected heads of at least 4 channels, a pair for each coordinate, found 3;");
+                    "expected heads of at least 4 channels, two per coordinate, found 3;");
 }
 
 TEST(OFormer, ParameterCounts) {

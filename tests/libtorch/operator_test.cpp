@@ -180,7 +180,7 @@ TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
 TEST(Operator, ManyCallersGetTheSameAnswer) {
   const Made m = made(test::cases()[0]);
   const Operator op(m.file);
-  // Meshes of each caller's own, large enough for several threads a call.
+  // Meshes of each caller's own, large enough for several threads per call.
   struct Caller {
     Shape mesh;
     std::vector<float> coordinates, input, wanted, found;
@@ -211,7 +211,7 @@ TEST(Operator, MistakesAreNamed) {
   const Operator op(m.file);
   EXPECT_ERROR_WITH(op.predict(uniform(62, 1), uniform(31, 2)), "like [5, 6]");
   EXPECT_ERROR_WITH(op.predict(uniform(60, 1), uniform(29, 2)), "30 values of input");
-  EXPECT_ERROR_WITH(op.predict({}, uniform(30, 2)), "expected coordinates");
+  EXPECT_ERROR_WITH(op.predict({}, uniform(30, 2)), "the coordinates are missing");
   EXPECT_ERROR_WITH(op.predict(uniform(60, 1), uniform(30, 2), {{3, 10, 1}, 0, {}}), "a mesh of 2 axes");
   Operator other(m.file);
   EXPECT_EQ(other.use_agents(9), 9);
@@ -221,7 +221,7 @@ TEST(Operator, MistakesAreNamed) {
   EXPECT_ERROR_WITH(Operator(std::move(damaged)), "'decoder.weight' of 2 rows of 8");
   damaged = m.file;
   damaged.weights.erase("norm.bias");
-  EXPECT_ERROR_WITH(Operator(std::move(damaged)), "a tensor 'norm.bias'");
+  EXPECT_ERROR_WITH(Operator(std::move(damaged)), "the tensor 'norm.bias' is missing");
   damaged = m.file;
   damaged.architecture["name"] = "fno";
   EXPECT_ERROR_WITH(Operator(std::move(damaged)), "a LANO");

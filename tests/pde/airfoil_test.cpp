@@ -361,7 +361,7 @@ struct Solved {
   double drag = 0, lift = 0, peak = 0, shock = 0, asymmetry = 0;
 };
 
-// The undeformed airfoil on a mesh of `side` cells a side, from the free stream; coefficients over rho u^2 / 2.
+// The undeformed airfoil on a mesh of `side` cells per side, from the free stream; coefficients over rho u^2 / 2.
 Solved undeformed(std::size_t side, double mach) {
   const EulerSolver solver(airfoil_mesh({side * 5 / 6, side, side * 5 / 6, 40}, {}),
                            {true, false, [mach](double, double) { return free_stream(mach, 0); }});

@@ -123,7 +123,7 @@ TEST(DarcySolver, AgreesWithADirectSolve) {
 }
 
 TEST(DarcySolver, IterationsDoNotGrowWithResolution) {
-  // Condition at most 12/3 = 4: conjugate gradients gain a factor (sqrt 4 + 1)/(sqrt 4 - 1) = 3 an iteration,
+  // Condition at most 12/3 = 4: conjugate gradients gain a factor (sqrt 4 + 1)/(sqrt 4 - 1) = 3 per iteration,
   // so 1e-10 takes at most ln(2e10)/ln 3 = 22 iterations in the energy norm; two more for the residual norm.
   for (const std::int64_t n : {16, 64, 211}) {
     const auto size = static_cast<std::size_t>(n * n);
@@ -157,7 +157,7 @@ TEST(DarcySolver, BadCoefficientsAreRefused) {
   EXPECT_ERROR_WITH(c.solve(), "a positive finite coefficient");
   c.a[5] = std::nan("");
   EXPECT_ERROR_WITH(c.solve(), "in cell 5");
-  EXPECT_ERROR_WITH(DarcySolver(0), "cells an axis");
+  EXPECT_ERROR_WITH(DarcySolver(0), "cells per axis");
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ Pair kovasznay(double x, double y) {
 }
 double kovasznay_pressure(double x) { return (1 - std::exp(2 * kLambda * x)) / 2; }
 
-// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule an element,
+// L2 errors of velocity and pressure (up to a constant) on a smoothly bent mesh, by a 6 x 6 midpoint rule per element,
 // on the isoparametric fields themselves: nodal errors could converge faster.
 Pair kovasznay_errors(std::int64_t n) {
   const TaylorHoodSolver solver(closed_mesh(n));
@@ -207,10 +207,10 @@ TEST(TaylorHood, SaysWhenItDidNotConverge) {
 TEST(TaylorHood, WrongFlowsAreRefused) {
   auto open = closed_mesh(2);
   open.pinned.reset();
-  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "none pinned, all prescribed");
+  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "all boundary velocities are prescribed");
   open.prescribed[0] = false;
   open.pinned = 1;
-  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "one pinned beside a free boundary");
+  EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "the boundary is free in part");
   open.pinned = 9;
   EXPECT_ERROR_WITH(TaylorHoodSolver{open}, "a pinned pressure on the mesh");
   EXPECT_ERROR_WITH(TaylorHoodSolver(FlowMesh{}), "at least one element");

@@ -73,7 +73,7 @@ def test_what_is_missing_is_said(call, tmp_path):
             f"try:\n    {call}\nexcept lano.Error as error:\n    print(error)\n")
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     said = found.stdout.strip().splitlines()[-1]
-    assert "expected the package lano_solvers" in said and "pip install" in said, found
+    assert "the package lano_solvers" in said and "pip install" in said, found
     assert list(tmp_path.iterdir()) == []
 
 

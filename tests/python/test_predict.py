@@ -176,5 +176,5 @@ def test_plots(op, data, clouds, tmp_path):
 def test_without_matplotlib(op, data, monkeypatch):
     import sys
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(lano.Error, match="plotting: expected matplotlib, found none"):
+    with pytest.raises(lano.Error, match="plotting: matplotlib is missing"):
         op.plot(*data)

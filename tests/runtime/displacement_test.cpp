@@ -77,7 +77,7 @@ TEST(MeanOutput, IsAddedToTheAnswer) {
   }
   ModelFile stepping = test::random_model(small(Task::autoregressive), set_of(Task::autoregressive, 1));
   stepping.normaliser.mean_output = mean_output();
-  EXPECT_ERROR_WITH(parse_model_file(format_model_file(stepping), "reading"), "do not step in time");
+  EXPECT_ERROR_WITH(parse_model_file(format_model_file(stepping), "reading"), "has a mean output, but steps in time");
 }
 
 // Every second and every third point of a mesh of 12 x 8: asked zero-shot on the second what it was given on the first,
@@ -143,7 +143,7 @@ TEST(Displacement, DamagedFilesAreRefused) {
   EXPECT_NE(reading(other).find("channels of its fields"), std::string::npos) << reading(other);
   other = file;
   other.normaliser.mean_mesh = MeanField(kMesh, mean_mesh().values(), {1, 0});
-  EXPECT_NE(reading(other).find("displacements above 0"), std::string::npos) << reading(other);
+  EXPECT_NE(reading(other).find("displacements must be above 0"), std::string::npos) << reading(other);
   other = file;
   other.set.geometry = Geometry::points;
   EXPECT_NE(reading(other).find("mean fields"), std::string::npos) << reading(other);

@@ -81,12 +81,13 @@ TEST(ModelFile, OfARunThatHasNoneNamesTheRun) {
   make_folder(run);
   EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"), "nothing at that path");
   write_file_atomically(run / "config.toml", "");
-  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"),
-                    "a run that is not finished: it has none yet; if it was stopped, go on with 'lano train --resume " +
-                        run.string() + "'");
-  EXPECT_ERROR_WITH(read_model_file(run), "a run that is not finished");
+  EXPECT_ERROR_WITH(
+      read_model_file(run / "model.safetensors"),
+      "the run is not finished and has no model yet; if it was stopped, resume it with 'lano train --resume " +
+          run.string() + "'");
+  EXPECT_ERROR_WITH(read_model_file(run), "the run is not finished");
   write_file_atomically(run / "evaluation.json", "");
-  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"), "a finished run whose model file is gone");
+  EXPECT_ERROR_WITH(read_model_file(run / "model.safetensors"), "the run is finished, but its model file is gone");
   write_file_atomically(run / "model.safetensors", "");
   EXPECT_ERROR_WITH(read_model_file(run), "the folder of a run; name '" + (run / "model.safetensors").string());
 }

@@ -109,7 +109,7 @@ TEST(OnnxExport, WhatDoesNotFitIsRefused) {
   EXPECT_ERROR_WITH(onnx::export_model(other, {}), "a LANO");
   other = file;
   other.weights.erase("norm.bias");
-  EXPECT_ERROR_WITH(onnx::export_model(other, {}), "a tensor 'norm.bias'");
+  EXPECT_ERROR_WITH(onnx::export_model(other, {}), "the tensor 'norm.bias' is missing");
   // Latent agents are learned one by one: no other number.
   other = file;
   other.architecture["agent_tokens"] = "latent";

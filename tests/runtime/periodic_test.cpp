@@ -55,7 +55,7 @@ struct Trained {
     }
   }
 
-  // The same by loops in double: at the places `first`, the stencil reaching so many points.
+  // The same by loops in double: at the places `first`, the stencil reaching `reach` points.
   std::vector<float> naive(const std::vector<float>& points, const std::vector<float>& input, const Shape& mesh,
                            const std::vector<double>& reach, const std::vector<double>& first,
                            const Shape& patches) const {
@@ -245,7 +245,7 @@ TEST(Periodic, ModelsWithoutItKeepTheirBytes) {
   }
   ModelFile damaged = yes.file;
   damaged.architecture["periodic"] = {true};
-  EXPECT_ERROR_WITH(Operator{damaged}, "sizes that fit together");
+  EXPECT_ERROR_WITH(Operator{damaged}, "sizes do not fit together");
   damaged.set.periodic = {true};
   write_model_file(scratch / "b.safetensors", damaged);
   EXPECT_ERROR_WITH(read_model_file(scratch / "b.safetensors"), "one flag per axis");

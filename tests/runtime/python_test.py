@@ -38,7 +38,7 @@ for view in (np.asfortranarray(grid), np.repeat(grid, 2, 1)[:, ::2]):  # not con
 raises(lano.Error, "expected", lambda: op.predict(a, grid[:5]))
 raises(lano.Error, "2 channels", lambda: op.predict(a, np.zeros((9, 9, 3))))
 raises(lano.Error, "at points of shape [9, 9]", lambda: op.predict(np.zeros((3, 27)), grid))
-raises(lano.Error, "no state", lambda: op.predict(a, grid, state=a))
+raises(lano.Error, "does not step in time", lambda: op.predict(a, grid, state=a))
 raises(lano.Error, "nothing at that path", lambda: lano.load("/nowhere"))
 raises(TypeError, "expected an array of numbers", lambda: op.predict("text", grid))
 assert issubclass(lano.Error, RuntimeError)
@@ -82,7 +82,7 @@ for found in states:
     state = stepping.predict(input=a, state=state)
     assert np.array_equal(found, state)
 raises(lano.Error, "at least one step", lambda: stepping.roll_out(state, 0, input=a))
-raises(lano.Error, "no state", lambda: op.roll_out(np.zeros((9, 9, 1)), 2))
+raises(lano.Error, "does not step in time", lambda: op.roll_out(np.zeros((9, 9, 1)), 2))
 
 # Times: the same as asking for them one by one.
 timed = lano.load(sys.argv[3])
@@ -93,8 +93,8 @@ assert answers.shape == (3, *timed.mesh, len(timed.output))
 for t, found in zip(times, answers):
     assert np.array_equal(found, timed.predict(input=a, time=t))
 assert not np.array_equal(answers[0], answers[2])
-raises(lano.Error, "at least one time", lambda: timed.predict(input=a, times=[]))
+raises(lano.Error, "times is empty", lambda: timed.predict(input=a, times=[]))
 raises(lano.Error, "a finite time", lambda: timed.predict(input=a, times=[0, float("nan")]))
-raises(lano.Error, "times alone", lambda: timed.predict(input=a, time=0, times=[0]))
+raises(lano.Error, "times= does not go with time=", lambda: timed.predict(input=a, time=0, times=[0]))
 raises(lano.Error, "not conditioned on time", lambda: stepping.predict(times=[0]))
 assert op.times == [] and len(stepping.times) > 1

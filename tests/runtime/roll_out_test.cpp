@@ -125,7 +125,7 @@ TEST(RollOut, AStateOfThreeFrames) {
     call.state = first;
     const std::vector<float> states = op.roll_out(x, a, 5, call);
     ASSERT_EQ(states.size(), 5u * 60u);
-    std::vector<float> all = first;  // frames one behind the other
+    std::vector<float> all = first;  // frames one after the other
     for (std::size_t step = 0; step < 5; ++step) {
       call.state = std::span(all).last(180);
       const std::vector<float> next = op.predict(x, a, call);

@@ -70,7 +70,7 @@ TEST(Schedule, StepFallsEverySoManyEpochs) {
   config.kind = ScheduleKind::step;
   config.step_epochs = 3;
   config.step_factor = 0.1;
-  for (std::int64_t i = 0; i < 50; ++i) {  // five steps an epoch: falls at steps 15, 30, 45
+  for (std::int64_t i = 0; i < 50; ++i) {  // five steps per epoch: falls at steps 15, 30, 45
     EXPECT_NEAR(schedule_value(config, i, 50, 5).learning_rate, 1e-3 * std::pow(0.1, static_cast<double>(i / 15)),
                 1e-18)
         << i;
@@ -94,7 +94,7 @@ TEST(Adamw, FollowsPyTorchsTrace) {
     const auto t = static_cast<float>(i);
     const std::vector<float> g{0.1f * (t + 1), -0.3f + 0.05f * t, 0.7f - 0.2f * t};
     adamw.step(p, g, kTrace[i].rate, kTrace[i].beta1);
-    // Float32 state against float64: a few roundings of p a step.
+    // Float32 state against float64: a few roundings of p per step.
     for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(p[k], kTrace[i].p[k], 2e-7 * (i + 1)) << "step " << i;
   }
 }

@@ -117,7 +117,7 @@ TEST(CheckpointFolder, ADamagedNewestFallsBackAndSaysSo) {
     ASSERT_EQ(said.size(), 1u);
     EXPECT_NE(said[0].find("step-0000000006"), std::string::npos) << said[0];
     damage(folder.files()[0]);
-    EXPECT_ERROR_WITH(folder.newest(said), "expected a whole checkpoint, found 1 damaged");
+    EXPECT_ERROR_WITH(folder.newest(said), "all checkpoints (1) are damaged");
   }
 }
 

@@ -9,7 +9,7 @@
 namespace lano::sample_changes_test {
 namespace {
 
-// The truth of a changed sample is that of the changed equation: solved anew, not only permuted.
+// The truth of a changed sample is that of the changed equation: solved again, not only permuted.
 TEST(SampleChanges, EverySymmetryOfDarcyFlowIsASolutionToo) {
   const std::int64_t n = 12;
   const DarcySolver solver(n);

@@ -72,8 +72,8 @@ TEST(StartModel, TheNormaliserIsFittedWhereAsked) {
   EXPECT_NE(scale("refitted/model.safetensors"), scale("first/model.safetensors"));
 }
 
-// A few samples of a finer grid: begun with the coarse model they come much further than anew, and the model file
-// knows the finer grid.
+// A few samples of a finer grid: begun with the coarse model they come much further than from random weights, and the
+// model file knows the finer grid.
 TEST(StartModel, AFinerGridIsLearnedFromACoarseModel) {
   Trained t;
   const std::string fine = darcy(t.scratch, 32, 8, 0.25, 21, "fine.h5").string();
@@ -81,9 +81,9 @@ TEST(StartModel, AFinerGridIsLearnedFromACoarseModel) {
   next.epochs = 4;
   next.schedule.learning_rate *= 0.25;
   const TrainResult tuned = train(next, t.scratch / "tuned");
-  TrainConfig anew = tiny(fine);
-  anew.epochs = 4;
-  const TrainResult fresh = train(anew, t.scratch / "fresh");
+  TrainConfig random_start = tiny(fine);
+  random_start.epochs = 4;
+  const TrainResult fresh = train(random_start, t.scratch / "fresh");
   EXPECT_LT(tuned.test_l2, 0.7 * fresh.test_l2);
   EXPECT_LT(tuned.test_l2, t.error_of(t.model, fine));  // better than the coarse model as it is
   const Operator op = Operator::load(t.scratch / "tuned/model.safetensors");
@@ -113,7 +113,7 @@ TEST(StartModel, WhatDoesNotFitIsRefusedAndLeavesNothing) {
   Trained t;
   TrainConfig next = t.further(t.config.data);
   next.lano.width *= 2;
-  EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "the switches of its model");
+  EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "changes switches of its model");
   next = t.further(t.config.data);
   next.from = (t.scratch / "nowhere.safetensors").string();
   EXPECT_ERROR_WITH(train(next, t.scratch / "no"), "nowhere.safetensors");

@@ -71,7 +71,7 @@ TEST(TrainOn, AStoppedRunGoesOnOnlyWithTheSameSamples) {
   options.stop_after = 0;
   TrainConfig other = config;
   other.train_on = TrainOn::train;
-  EXPECT_ERROR_WITH(train(other, scratch / "parts", options), "the config it was started with");
+  EXPECT_ERROR_WITH(train(other, scratch / "parts", options), "the config differs from the one it was started with");
   EXPECT_TRUE(train(config, scratch / "parts", options).finished);
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
 }

@@ -115,7 +115,7 @@ TEST(Trainer, AResumedRunEndsWithTheSameBytes) {
   }
   TrainConfig other = config;
   other.batch = 3;
-  EXPECT_ERROR_WITH(train(other, scratch / "parts", resumed()), "the config it was started with");
+  EXPECT_ERROR_WITH(train(other, scratch / "parts", resumed()), "the config differs from the one it was started with");
 }
 
 TEST(Trainer, PermutedPointsOfACloudGivePermutedPredictions) {
@@ -263,7 +263,7 @@ TEST(Trainer, AKillBehindTheCheckpointLosesNeitherBestNorMakesLitter) {
   for (const auto& file : folder.files()) std::filesystem::remove(file);
   TrainConfig other = config;
   other.batch = 3;
-  EXPECT_ERROR_WITH(train(other, scratch / "run", resumed()), "the config it was started with");
+  EXPECT_ERROR_WITH(train(other, scratch / "run", resumed()), "the config differs from the one it was started with");
   std::ofstream(scratch / "run/checkpoint/last.safetensors") << "old";
   EXPECT_ERROR_WITH(train(config, scratch / "run", resumed()), "one of an earlier build");
 }
@@ -338,7 +338,7 @@ TEST(Trainer, PatienceEndsARunThatNoLongerImproves) {
   EXPECT_EQ(again.test_l2, result.test_l2);
   config.selection = Selection::last;
   const auto path = darcy(scratch, 8, 2, 0);
-  EXPECT_ERROR_WITH(train(config, scratch / "none"), "a validation split for train.patience");
+  EXPECT_ERROR_WITH(train(config, scratch / "none"), "train.patience needs a validation split");
 }
 
 TEST(Trainer, OneModelServesManyAgents) {
@@ -431,7 +431,7 @@ TEST(Trainer, AnInterruptEndsTheStepAndLeavesAState) {
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
 }
 
-// A disk that takes no more than some kilobytes a file stands for a full one.
+// A disk that takes no more than some kilobytes per file stands for a full one.
 TEST(Trainer, AFullDiskKeepsTheLastGoodState) {
   test::Scratch scratch;
   TrainConfig config = tiny(darcy(scratch, 24, 2));
@@ -540,14 +540,14 @@ TEST(TrainedModel, AnArchitectureThatDoesNotFitItsWeightsIsRefused) {
   };
   EXPECT_NE(with("width", 1 << 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("layers", 1 << 30).find("the file is damaged"), std::string::npos);
-  EXPECT_NE(with("layers", 2).find("a tensor 'blocks.1."), std::string::npos);
+  EXPECT_NE(with("layers", 2).find("the tensor 'blocks.1."), std::string::npos);
   EXPECT_NE(with("width", 16).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("agents", 1 << 30).find("model.agents of 1 to 65536"), std::string::npos);
   EXPECT_NE(with("ffn_ratio", 1 << 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("dims", 30).find("the file is damaged"), std::string::npos);
   EXPECT_NE(with("spacing", {0.0, 0.1}).find("spacings above 0"), std::string::npos);
   EXPECT_NE(with("dwc", "maybe").find("model.dwc"), std::string::npos);
-  EXPECT_NE(with("patches", {3, 2}).find("sizes that fit together"), std::string::npos);
+  EXPECT_NE(with("patches", {3, 2}).find("sizes do not fit together"), std::string::npos);
   EXPECT_NE(with("bias", "outre").find("model.bias"), std::string::npos);
   EXPECT_NE(with("name", "lanno").find("did you mean 'lano'?"), std::string::npos);
 }
@@ -678,7 +678,7 @@ TEST(Trainer, ASetWithoutATestSplitIsNotSaidToBeJudged) {
   config.epochs = 1;
   train(config, scratch / "run");
   const std::string how = read_run_record(scratch / "run").selection_text;
-  EXPECT_NE(how.find("; the set has no test split"), std::string::npos) << how;
+  EXPECT_NE(how.find("; the dataset has no test split"), std::string::npos) << how;
   EXPECT_EQ(how.find("judged"), std::string::npos) << how;
   EXPECT_NE(read_file(scratch / "run/events.jsonl", "r").find("\"set\":\"darcy\""), std::string::npos);
 }
@@ -688,7 +688,7 @@ TEST(Trainer, TimeConditionalModelsAnswerForEveryFrame) {
   TrainConfig config = tiny(burgers(scratch));
   config.loss.gradient_weight = 0;
   config.lano.agents = 4;
-  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a set without times for model.task");
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "a dataset without times for model.task");
   config.lano.task = Task::time_conditional;
   config.epochs = 6;
   const TrainResult result = train(config, scratch / "run");
@@ -727,7 +727,7 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   config.epochs = 40;
   const TrainResult result = train(config, scratch / "run");
   EXPECT_LT(result.test_l2, 0.2);
-  TrainConfig thinned = config;  // fewer points a step; judged on all
+  TrainConfig thinned = config;  // fewer points per step; judged on all
   thinned.points = 20;
   thinned.memory_gb = 0;
   EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);

@@ -59,7 +59,7 @@ TEST(TrainingCost, ALongRunSaysItOnceAndAShortOneNothing) {
   ASSERT_TRUE(std::regex_match(
       said, found, std::regex("about ([0-9]+) hours on this machine: 100000000 epochs of 9 steps at (.+) s")))
       << said;
-  // Six validation samples of two a step are a third of three steps: ten steps an epoch. Both numbers are rounded.
+  // Six validation samples of two per step are a third of three steps: ten steps per epoch. Both numbers are rounded.
   const double step = std::stod(found[2]);
   EXPECT_NEAR(std::stod(found[1]), 1e8 * 10 * step / 3600, 0.05 * std::stod(found[1]) + 1);
   const double whole = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

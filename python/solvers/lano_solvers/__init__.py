@@ -9,7 +9,7 @@ __all__ = ["__version__", "program"]
 
 
 def program() -> Optional[str]:
-    """The path of the program `lano`: in this package, beside it in a build or an installation, or on PATH."""
+    """The path of the program `lano`: in this package, next to it in a build or an installation, or on PATH."""
     import shutil
     here = Path(__file__).absolute().parent
     # A wheel has it inside; a build in <build>/bin beside <build>/python; an installation in <prefix>/bin.

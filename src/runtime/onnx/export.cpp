@@ -33,7 +33,7 @@ std::string listed(const std::vector<FieldInfo>& fields) {
   return out;
 }
 
-// The mesh the graph is laid for, and where it lies.
+// The mesh the graph is made for, and its position.
 struct Place {
   Shape mesh;
   std::vector<double> spacing, origin;
@@ -63,7 +63,8 @@ Place other_grid(const LanoShape& shape, const std::vector<double>& box, const S
 Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOptions& options) {
   if (shape.axes == 0) {
     const bool said = !options.mesh.empty() || !options.coordinates.empty();
-    if (said) fail_usage(kDoing, "no mesh: this model takes clouds of any number of points", "one");
+    if (said)
+      fail_usage_plainly(kDoing, "this model takes clouds of any number of points", "leave out --mesh and --coords");
     return {};
   }
   Place place{options.mesh.empty() ? set.shape : options.mesh, shape.spacing, shape.origin};
@@ -259,7 +260,7 @@ class Export {
   Value with_time(const Value& f, Points& points) {
     g_.scope("time");
     exported_.inputs.push_back("time [B]");
-    const Value time = g_.input("time", Type::float32, {{0, "B"}}, "the physical time asked for");
+    const Value time = g_.input("time", Type::float32, {{0, "B"}}, "the physical time of the prediction");
     const std::int64_t c = config_.width, half = std::max<std::int64_t>(1, c / 2), waves = std::min(c, 2 * half);
     std::vector<double> frequency;
     for (std::int64_t k = 0; k < half; ++k)

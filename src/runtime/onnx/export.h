@@ -1,7 +1,7 @@
-// A trained LANO as an ONNX graph (opset 17) that takes physical values and gives physical values: the normaliser, and
-// for clouds the Hilbert order, are in it. Inputs: `coordinates` [B, N, dx], `input` [B, N, da] (where the model has
-// input fields), `time` [B] (time_conditional), `state` [B, N, du] (autoregressive; of K > 1 frames [B, K, N, du]);
-// output: `output` [B, N, du]. B is free; N is free for clouds and fixed on meshes.
+// A trained LANO as an ONNX graph (opset 17) with physical inputs and outputs: the normaliser, and for clouds the
+// Hilbert order, are in it. Inputs: `coordinates` [B, N, dx], `input` [B, N, da] (where the model has input fields),
+// `time` [B] (time_conditional), `state` [B, N, du] (autoregressive; of K > 1 frames [B, K, N, du]); output: `output`
+// [B, N, du]. B is free; N is free for clouds and fixed on meshes.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kBits = 16;
 
-// The cell of each point, one [B, N] an axis.
+// The cell of each point, one [B, N] per axis.
 std::vector<Value> cells_of(Graph& g, const Value& coordinates, std::int64_t dims, const std::vector<double>& box) {
   std::vector<double> low, extent, cells;
   for (std::size_t a = 0; a < static_cast<std::size_t>(dims); ++a) {

@@ -1,6 +1,6 @@
 // How the points of a sample are arranged, as nodes of a graph: what agents pool, how bias vectors reach the points,
-// what the stencil reads. The same numbers as kernels/geometry.h. Meshes are fixed when the graph is made; clouds find
-// out N, and all that follows from it, when it runs.
+// what the stencil reads. The same numbers as kernels/geometry.h. Meshes are fixed when the graph is made; for clouds
+// N, and all that follows from it, is determined when it runs.
 #pragma once
 
 #include <map>
