@@ -16,10 +16,10 @@ namespace {
 // One of several processes of a job, where mpirun started it.
 void join_for(std::string_view command) {
   lano::join_ranks();
-  if (lano::ranks().alone() || command == "train") return;
+  if (lano::ranks().alone() || command == "train" || command == "predict") return;
   lano::fail_usage(fmt::format("running 'lano {}'", command), "one process",
                    fmt::format("{} ranks", lano::ranks().size()),
-                   "start it without mpirun; 'lano train' runs on ranks");
+                   "start it without mpirun; 'lano train' and 'lano predict' run on ranks");
 }
 
 }  // namespace

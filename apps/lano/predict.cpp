@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "core/error.h"
+#include "core/ranks.h"
 #include "evaluate/loaded_model.h"
 #include "prediction_files.h"
 #include "run_options.h"
@@ -33,10 +34,12 @@ void run_predict(const PredictOptions& o, const Program& program) {
   const Query query = read_query(o, model.about, model.predictor->task());
   check_output(o, query);
   choose_agents(*model.predictor, o.agents);
+  set_mesh_ranks(ranks().size());  // the points of each sample are divided over all of them
   const auto start = std::chrono::steady_clock::now();
   const Prediction prediction = model.predictor->predict(query.set, query.samples, query.steps);
-  write_prediction(o, query, prediction,
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (ranks().first())
+    write_prediction(o, query, prediction,
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace

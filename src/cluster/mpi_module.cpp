@@ -2,7 +2,10 @@
 // without MPI neither needs nor notices it. One communicator of our own, calls from one thread.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "core/ranks.h"
@@ -17,13 +20,40 @@ class MpiRanks : public lano::Ranks {
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &last_);
+  }
+  explicit MpiRanks(MPI_Comm part) : world_(part) {
+    MPI_Comm_rank(world_, &rank_);
+    MPI_Comm_size(world_, &size_);
   }
   ~MpiRanks() override {
     MPI_Comm_free(&world_);
+    if (last_ == MPI_COMM_NULL) return;
+    MPI_Comm_free(&last_);
     MPI_Finalize();
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+
+  std::unique_ptr<lano::Ranks> split(int colour) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(world_, colour, rank_, &part);
+    return std::make_unique<MpiRanks>(part);
+  }
+
+  bool all_come_within(double seconds) noexcept override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(last_, &request);
+    const double end = MPI_Wtime() + seconds;
+    int here = 0;
+    do {
+      MPI_Test(&request, &here, MPI_STATUS_IGNORE);
+      if (here == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } while (here == 0 && MPI_Wtime() < end);
+    return here != 0;
+  }
+
+  void end_all() noexcept override { MPI_Abort(MPI_COMM_WORLD, 1); }
 
  protected:
   void exchange(const void* mine, std::size_t bytes, void* all) override {
@@ -63,6 +93,7 @@ class MpiRanks : public lano::Ranks {
   };
 
   MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Comm last_ = MPI_COMM_NULL;  // for those that cannot go on; only where these are all ranks
   int rank_ = 0, size_ = 1;
 };
 

@@ -45,7 +45,8 @@ class Forward {
         points_(points),
         time_(time),
         scratch_(p.w, tape, false),
-        partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()) {}
+        partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()),
+        pooled_(static_cast<std::int64_t>(std::max<std::size_t>(1, tape.pool.first_run.size()) - 1) * p.w.cp) {}
 
   void run() {
     encode();
@@ -63,12 +64,13 @@ class Forward {
  private:
   using Index = std::int64_t;
 
-  Index units() const { return static_cast<Index>(tape_.partition.units.size()); }
   Index partial_size() const { return w_.heads * (2 + w_.d) * tape_.mp; }
 
   template <class F>
   void for_units(F&& f) {
-    parallel_for(units(), scratch_.threads(), [&](Index u, int thread) {
+    const std::vector<Index>& own = tape_.part->units();
+    parallel_for(static_cast<Index>(own.size()), scratch_.threads(), [&](Index i, int thread) {
+      const Index u = own[static_cast<std::size_t>(i)];
       const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
       const Sample& sample = tape_.samples[static_cast<std::size_t>(unit.sample)];
       f(u, unit, sample, scratch_.of(thread));
@@ -117,8 +119,8 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     const Index chunks = tape_.mp / kPad;
     const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, scratch_.threads(), [&](Index task, int thread) {
-      Scratch& s = scratch_.of(thread);
+    if (b.latent == nullptr) pool_units(l);
+    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, scratch_.threads(), [&](Index task, int) {
       const auto at = static_cast<std::size_t>(task / chunks);
       const AgentState& agents = state.agents[at];
       const Index first = task % chunks * kPad, last = std::min(first + kPad, tape_.m);
@@ -129,7 +131,7 @@ class Forward {
           std::fill_n(agents.a + m * w_.cp + w_.c, w_.cp - w_.c, 0.0f);
         }
       } else {
-        for (Index m = first; m < last; ++m) pool_patch(tape_.samples[at], state, b, m, agents.pooled + m * w_.cp, s);
+        for (Index m = first; m < last; ++m) pool_patch(at, m, agents.pooled + m * w_.cp);
         k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0,
                  nullptr, nullptr, nullptr});
       }
@@ -140,38 +142,46 @@ class Forward {
     });
   }
 
-  // The mean of LN(f) over patch m: runs of points along the last axis.
-  void pool_patch(const Sample& sample, const BlockState& state, const PackedBlock& b, Index m, float* mean,
-                  Scratch& s) {
-    const Geometry& g = *sample.geometry;
-    const std::size_t axes = g.pool_shape.size();
-    std::array<PatchRange, 3> box{PatchRange{0, 1}, PatchRange{0, 1}, PatchRange{0, 1}};
-    std::array<Index, 3> extent{1, 1, 1};
-    Index rest = m, count = 1;
-    for (std::size_t a = axes; a-- > 0;) {  // the last axis becomes box[2]
-      const auto patches = static_cast<Index>(g.patches[a].size());
-      box[3 - axes + a] = g.patches[a][static_cast<std::size_t>(rest % patches)];
-      extent[3 - axes + a] = g.pool_shape[a];
-      rest /= patches;
+  // The sums of LN(f) over each piece of each patch.
+  void pool_units(std::size_t l) {
+    const PackedBlock& b = p_.blocks[l];
+    const BlockState& state = tape_.blocks[l];
+    const PoolPieces& pool = tape_.pool;
+    std::vector<std::pair<Index, Index>> own;  // pieces, with their unit
+    for (const Index u : tape_.part->units()) {
+      for (Index i = pool.first_piece[static_cast<std::size_t>(u)];
+           i < pool.first_piece[static_cast<std::size_t>(u) + 1]; ++i)
+        own.emplace_back(i, u);
     }
-    for (const PatchRange& range : box) count *= range.end - range.begin;
-    std::fill_n(mean, w_.cp, 0.0f);
-    for (Index i = box[0].begin; i < box[0].end; ++i) {
-      for (Index j = box[1].begin; j < box[1].end; ++j) {
-        const Index line = sample.first + (i % extent[0] * extent[1] + j % extent[1]) * extent[2];
-        for (Index k = box[2].begin, rows = 0; k < box[2].end; k += rows) {
-          const Index end =
-              k < extent[2] ? std::min(extent[2], box[2].end) : box[2].end;  // of the run, before it wraps
-          rows = std::min(kTile, end - k);
-          const Index point = line + k % extent[2];
+    parallel_for(static_cast<Index>(own.size()), scratch_.threads(), [&](Index task, int thread) {
+      Scratch& s = scratch_.of(thread);
+      const auto [piece, u] = own[static_cast<std::size_t>(task)];
+      const Index sample = tape_.partition.units[static_cast<std::size_t>(u)].sample;
+      float* const sum = pooled_.data() + piece * w_.cp;
+      std::fill_n(sum, w_.cp, 0.0f);
+      for (Index r = pool.first_run[static_cast<std::size_t>(piece)];
+           r < pool.first_run[static_cast<std::size_t>(piece) + 1]; ++r) {
+        const PoolPieces::Run& run = pool.runs[static_cast<std::size_t>(r)];
+        for (Index k = 0; k < run.count; k += kTile) {
+          const Index rows = std::min(kTile, run.count - k);
+          const Index point = tape_.samples[static_cast<std::size_t>(sample)].first + run.first + k;
           k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
                         b.norm1_shift, s.x, w_.row);
-          k_.column_sums(rows, w_.cp, s.x, w_.row, mean);
+          k_.column_sums(rows, w_.cp, s.x, w_.row, sum);
         }
       }
-    }
-    const float share = 1.0f / static_cast<float>(count);
-    for (Index c = 0; c < w_.cp; ++c) mean[c] *= share;
+    });
+    tape_.part->share_pieces(pool.first_piece, pooled_.data(), w_.cp);
+  }
+
+  // The mean of LN(f) over patch m.
+  void pool_patch(std::size_t sample, Index m, float* mean) const {
+    const PoolPieces& pool = tape_.pool;
+    const std::size_t patch = sample * static_cast<std::size_t>(tape_.m) + static_cast<std::size_t>(m);
+    std::fill_n(mean, w_.cp, 0.0f);
+    for (Index i = pool.first_of_patch[patch]; i < pool.first_of_patch[patch + 1]; ++i)
+      k_.add(w_.cp, 1.0f, pooled_.data() + pool.of_patch[static_cast<std::size_t>(i)] * w_.cp, mean);
+    for (Index c = 0; c < w_.cp; ++c) mean[c] *= pool.share[patch];
   }
 
   void gather(std::size_t l) {
@@ -215,6 +225,7 @@ class Forward {
 
   // Joins what the units of each sample gathered, in their order.
   void join(std::size_t l) {
+    tape_.part->share_units(partials_.data(), partial_size(), partial_size());
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
@@ -288,6 +299,7 @@ class Forward {
   void scatter(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
+    if (b.filter != nullptr) tape_.part->fetch_halo(state.v, w_.row, w_.cp, false);
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
@@ -302,7 +314,8 @@ class Forward {
 
   void feed(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
-    const float* const u = tape_.blocks[l].u;
+    float* const u = tape_.blocks[l].u;
+    tape_.part->fetch_halo(u, w_.wide, w_.rp, false);
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       const StencilRows rows{u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
       for_tiles(unit, sample, [&](const Tile& t) {
@@ -331,7 +344,7 @@ class Forward {
   const PointStream& points_;
   const float* time_;
   ScratchPool scratch_;
-  Buffer partials_;
+  Buffer partials_, pooled_;
 };
 
 enum class Keep {
@@ -341,6 +354,8 @@ enum class Keep {
 };  // of a pass that predicts, remembers, or records for the backward pass
 
 std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> samples, Keep keep) {
+  // A memory is of one rank: other points are decoded against all of it.
+  Ranks& ranks = keep == Keep::memory ? one_rank() : mesh_ranks();
   const bool training = keep == Keep::everything, each = keep != Keep::nothing;
   if (samples.empty()) fail("applying the fused engine", "at least one sample", "none");
   auto tape = std::make_shared<Tape>();
@@ -354,7 +369,10 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
   const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp,
                      groups = std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
-  tape->partition = divide(tape->points, training ? 240 : 640, groups);
+  tape->partition = divide(tape->points, training ? kTrainingUnit : kPredictionUnit, groups);
+  const bool halo = p.blocks[0].filter != nullptr || p.blocks[0].ffn_filter != nullptr;
+  tape->part = std::make_unique<MeshPart>(ranks, tape->samples, tape->partition, halo, training);
+  if (p.blocks[0].latent == nullptr) tape->pool = pool_pieces(tape->samples, tape->partition, tape->m);
   const Widths& w = p.w;
   const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
@@ -430,11 +448,24 @@ PointStream plain_stream(const Widths& w, const float* input, float* output) {
 
 void Network::predict(std::span<const Sample> samples, const PointStream& points, const float* time) const {
   const auto tape = make_tape(*packed_, samples, Keep::nothing);
-  Forward(*packed_, *tape, points, time).run();
+  if (tape->part->whole() || !points.write) return Forward(*packed_, *tape, points, time).run();
+  // On every rank all answers are written, those of the others too.
+  const std::int64_t outputs = packed_->w.outputs;
+  Buffer answers(tape->total * outputs);
+  PointStream own = plain_stream(packed_->w, nullptr, answers.data());
+  own.read = points.read;
+  Forward(*packed_, *tape, own, time).run();
+  tape->part->share_points(answers.data(), outputs);
+  parallel_for((tape->total + kTile - 1) / kTile, [&](std::int64_t tile, int) {
+    const std::int64_t first = tile * kTile, count = std::min(kTile, tape->total - first);
+    points.write(first, count, answers.data() + first * outputs, outputs);
+  });
 }
 
 void Network::predict(std::span<const Sample> samples, const float* input, const float* time, float* output) const {
-  predict(samples, plain_stream(packed_->w, input, output), time);
+  const auto tape = make_tape(*packed_, samples, Keep::nothing);
+  Forward(*packed_, *tape, plain_stream(packed_->w, input, output), time).run();
+  tape->part->share_points(output, packed_->w.outputs);
 }
 
 std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time,
@@ -442,6 +473,7 @@ std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const flo
   auto tape = make_tape(*packed_, samples, Keep::everything);
   tape->dropout = dropout;
   Forward(*packed_, *tape, plain_stream(packed_->w, input, output), time).run();
+  tape->part->share_points(output, packed_->w.outputs);
   return tape;
 }
 

@@ -32,6 +32,7 @@ struct Slots {
       encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
   Index hidden, decoder, encoder1, encoder2;
+  Index block_size, end_size;  // of all sums of a block, and of encoder and decoder
   Index size;
 };
 
@@ -65,7 +66,9 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
   s.decoder = take(ends, w.outputs * w.cp);
   s.encoder1 = take(ends, w.e * w.ip);
   s.encoder2 = take(ends, w.c * w.ep);
-  s.size = std::max(block.used(), ends.used());
+  s.block_size = block.used();
+  s.end_size = ends.used();
+  s.size = std::max(s.block_size, s.end_size);
   return s;
 }
 
@@ -144,7 +147,9 @@ class Backward {
   // f(unit index, unit, sample, group's sums, first unit of the group, scratch)
   template <class F>
   void for_groups(F&& f) {
-    parallel_for(static_cast<Index>(tape_.partition.groups.size()), scratch_.threads(), [&](Index g, int thread) {
+    const std::vector<Index>& own = tape_.part->groups();
+    parallel_for(static_cast<Index>(own.size()), scratch_.threads(), [&](Index i, int thread) {
+      const Index g = own[static_cast<std::size_t>(i)];
       const Group& group = tape_.partition.groups[static_cast<std::size_t>(g)];
       for (Index u = group.first; u < group.last; ++u) {
         const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
@@ -206,7 +211,7 @@ class Backward {
       targets.push_back({slots_.hidden, w_.c, w_.c, w_.cp, [](G g) { return g.hidden; }});
       targets.push_back({slots_.hidden_bias, 1, w_.c, w_.cp, [](G g) { return g.hidden_bias; }});
     }
-    join_groups(targets);
+    join_groups(targets, slots_.end_size);
     deliver(targets);
   }
 
@@ -262,6 +267,7 @@ class Backward {
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
     const bool fed = b.ffn_filter != nullptr;
+    if (fed) tape_.part->fetch_halo(dh_.data(), w_.wide, w_.rp, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       if (begin && !fed) std::fill_n(sums, slots_.vectors, 0.0f);
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
@@ -335,6 +341,7 @@ class Backward {
 
   // dY of each sample from its units.
   void join(std::size_t l) {
+    tape_.part->share_units(units_.data(), unit_size(), w_.c * tape_.mp);  // dY
     const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
     parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
       const Index sample = task / w_.heads, h = task % w_.heads;
@@ -358,6 +365,7 @@ class Backward {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
+    if (b.filter != nullptr) tape_.part->fetch_halo(dz_.data(), w_.row, w_.cp, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       const SampleGradients g = of_sample(unit.sample);
@@ -413,6 +421,7 @@ class Backward {
 
   // dA of each sample from its units, and through A = mean Wq to the means of the patches.
   void agents(std::size_t l) {
+    tape_.part->share_units(da_of(0), unit_size(), w_.c * tape_.mp);
     const PackedBlock& b = p_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m, chunks = mp / kPad;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
@@ -501,8 +510,10 @@ class Backward {
                           {slots_.encoder1_bias, 1, w_.e, w_.ep, [](G g) { return g.encoder1_bias; }},
                           {slots_.encoder2, w_.c, w_.e, w_.ep, [](G g) { return g.encoder2; }},
                           {slots_.encoder_bias, 1, w_.c, w_.cp, [](G g) { return g.encoder2_bias; }}};
-    join_groups(targets);
+    join_groups(targets, slots_.end_size);
     deliver(targets);
+    tape_.part->share_units(dtime_units_.data(), w_.cp, dtime_ == nullptr ? 0 : w_.cp);
+    if (dinput_ != nullptr) tape_.part->share_points(dinput_, w_.inputs);
     for (G g : to_) std::copy_n(g.encoder2_bias, w_.c, g.placeholder);  // they are added to each other
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
       float* const to = dtime_ + static_cast<Index>(i) * w_.c;
@@ -543,8 +554,9 @@ class Backward {
   }
   Index samples() const { return static_cast<Index>(tape_.samples.size()); }
 
-  // Adds the groups of each sample in order.
-  void join_groups(const Targets& targets) {
+  // Adds the groups of each sample in order; size: of their sums in use.
+  void join_groups(const Targets& targets, Index size) {
+    if (!tape_.part->whole()) return tape_.part->sum_groups(sums_.data(), slots_.size, size);
     for_pieces(targets, [&](const Target& t, Index first, Index last) {
       for (Index i = 0; i < samples(); ++i) {
         const Index groups = tape_.partition.first_group[static_cast<std::size_t>(i) + 1] -
@@ -607,7 +619,7 @@ class Backward {
     Targets from_groups = targets;
     from_groups.push_back({slots_.column1, 1, tape_.m, tape_.mp, {}});
     from_groups.push_back({slots_.column2, 1, tape_.m, tape_.mp, {}});
-    join_groups(from_groups);
+    join_groups(from_groups, slots_.block_size);
     if (latent) {
       add_latent();
       add(slots_.latent, tape_.m, w_.c, w_.cp, &B::latent);

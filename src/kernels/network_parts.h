@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/buffer.h"
+#include "kernels/mesh_part.h"
 #include "kernels/network.h"
 #include "kernels/partition.h"
 
@@ -70,16 +71,34 @@ struct BlockState {
   std::vector<AgentState> agents;
 };
 
+// The points that an agent averages, unit by unit: piece i is those of one patch within one unit, the pieces of a unit
+// by rising patch. Sums are taken piece by piece, those of a patch then by rising unit.
+struct PoolPieces {
+  struct Run {
+    std::int64_t first = 0, count = 0;  // points of the sample, along the last axis
+  };
+  std::vector<Run> runs;
+  std::vector<std::int64_t> first_run;    // of each piece; one more at the end
+  std::vector<std::int64_t> first_piece;  // of each unit; one more at the end
+  // Of patch m of sample s: its pieces are of_patch[first_of_patch[s M + m]] .. one before the next, by rising unit.
+  std::vector<std::int64_t> first_of_patch, of_patch;
+  std::vector<float> share;  // of sample s and patch m: 1 / its points
+};
+
 struct Tape {
   std::vector<Sample> samples;
   std::vector<std::int64_t> points;
   std::int64_t total = 0, m = 0, mp = 0;
   Partition partition;
+  std::unique_ptr<MeshPart> part;  // this rank's
+  PoolPieces pool;                 // none where the agents are learned
   std::vector<Buffer> memory;
   std::vector<BlockState> blocks;
   float* last_stats = nullptr;  // [P, 2] of the last f
   Dropout dropout;              // of a recorded pass
 };
+
+PoolPieces pool_pieces(std::span<const Sample> samples, const Partition& partition, std::int64_t agents);
 
 // Tiles of one thread.
 struct Scratch {
