@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,23 +61,27 @@ class MpiRanks : public lano::Ranks {
  protected:
   void exchange(const void* mine, std::size_t bytes, void* all) override {
     const int count = static_cast<int>(bytes);
+    count_gather(bytes * static_cast<std::size_t>(size_ - 1));
     MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, world_);
   }
 
   void exchange(const void* mine, std::span<const std::size_t> bytes, void* all) override {
     const Pieces pieces(bytes);
+    count_gather(pieces.all - bytes[static_cast<std::size_t>(rank_)]);
     MPI_Allgatherv(mine, pieces.counts[static_cast<std::size_t>(rank_)], MPI_BYTE, all, pieces.counts.data(),
                    pieces.places.data(), MPI_BYTE, world_);
   }
 
   void exchange_in_place(std::span<const std::size_t> bytes, void* all) override {
     const Pieces pieces(bytes);
+    count_gather(pieces.all - bytes[static_cast<std::size_t>(rank_)]);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, pieces.counts.data(), pieces.places.data(), MPI_BYTE, world_);
   }
 
   void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
                   std::span<const std::size_t> got_bytes) override {
     const Pieces out(bytes), in(got_bytes);
+    count_swap(in.all - got_bytes[static_cast<std::size_t>(rank_)]);
     MPI_Alltoallv(pieces, out.counts.data(), out.places.data(), MPI_BYTE, got, in.counts.data(), in.places.data(),
                   MPI_BYTE, world_);
   }
@@ -82,13 +89,16 @@ class MpiRanks : public lano::Ranks {
  private:
   struct Pieces {
     std::vector<int> counts, places;
+    std::size_t all = 0;
     explicit Pieces(std::span<const std::size_t> bytes) {
-      int at = 0;
       for (const std::size_t size : bytes) {
         counts.push_back(static_cast<int>(size));
-        places.push_back(at);
-        at += counts.back();
+        places.push_back(static_cast<int>(all));
+        all += size;
       }
+      if (all > std::numeric_limits<int>::max())
+        throw std::length_error("exchanging pieces among ranks: expected less than 2 GB at once, found " +
+                                std::to_string(all) + " bytes");
     }
   };
 

@@ -119,6 +119,40 @@ void Ranks::swap_floats(std::span<const float> pieces, std::span<const std::size
   hand_round(pieces.data(), bytes, got.data(), got_bytes);
 }
 
+void Ranks::turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
+                         std::vector<float>& all) {
+  const auto at = static_cast<std::size_t>(rank());
+  const Share own = share_of(width, rank(), size());
+  const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  std::vector<std::size_t> sent(counts.size()), got(counts.size());
+  pieces_.resize(mine.size());
+  float* piece = pieces_.data();
+  for (int to = 0; to < size(); ++to) {
+    const Share columns = share_of(width, to, size());
+    for (std::int64_t r = 0; r < counts[at]; ++r)
+      piece = std::copy_n(mine.data() + r * width + columns.first, columns.count(), piece);
+    sent[static_cast<std::size_t>(to)] = static_cast<std::size_t>(counts[at] * columns.count());
+    got[static_cast<std::size_t>(to)] = static_cast<std::size_t>(counts[static_cast<std::size_t>(to)] * own.count());
+  }
+  all.resize(static_cast<std::size_t>(rows * own.count()));
+  swap_floats(pieces_, sent, all, got);
+}
+
+void Ranks::join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole) {
+  const std::int64_t rows = width == 0 ? 0 : static_cast<std::int64_t>(whole.size()) / width;
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < size(); ++r)
+    counts.push_back(static_cast<std::size_t>(rows * share_of(width, r, size()).count()));
+  got_.resize(whole.size());
+  gather_floats(mine, counts, got_);
+  const float* from = got_.data();
+  for (int r = 0; r < size(); ++r) {
+    const Share columns = share_of(width, r, size());
+    for (std::int64_t row = 0; row < rows; ++row, from += columns.count())
+      std::copy_n(from, columns.count(), whole.data() + row * width + columns.first);
+  }
+}
+
 std::vector<std::string> Ranks::gather_texts(std::string_view mine, std::span<const std::size_t> bytes) {
   std::string all(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}), '\0');
   exchange(mine.data(), bytes, all.data());

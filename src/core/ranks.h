@@ -48,6 +48,18 @@ class Ranks {
   // counts[r] floats for rank r, one piece behind the other; got_counts[r] from it. None for oneself.
   void swap_floats(std::span<const float> pieces, std::span<const std::size_t> counts, std::span<float> got,
                    std::span<const std::size_t> got_counts);
+  // mine [own, width], counts[r] rows of rank r: `all` becomes this rank's columns, share_of(width, rank, size), of all
+  // rows in the order of ranks. And back: [rows, columns] of every rank to [rows, width] on all.
+  void turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
+                    std::vector<float>& all);
+  void join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole);
+
+  // What has come from other ranks, in how many exchanges: gathers, where all get the same, and swaps, where each pair
+  // has a piece of its own.
+  struct Traffic {
+    std::int64_t bytes = 0, gathers = 0, swaps = 0;
+  };
+  const Traffic& traffic() const { return traffic_; }
 
   // Those with the same colour, in the order of ranks.
   virtual std::unique_ptr<Ranks> split(int colour) = 0;
@@ -67,12 +79,21 @@ class Ranks {
   // One piece for each other rank, one behind the other; and one from each.
   virtual void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
                           std::span<const std::size_t> got_bytes) = 0;
+  void count_gather(std::size_t bytes) {
+    traffic_.bytes += static_cast<std::int64_t>(bytes);
+    ++traffic_.gathers;
+  }
+  void count_swap(std::size_t bytes) {
+    traffic_.bytes += static_cast<std::int64_t>(bytes);
+    ++traffic_.swaps;
+  }
 
  private:
   std::vector<std::int64_t> check_in(std::int64_t value);  // the values of all ranks; throws RankFailure
   std::vector<std::string> gather_texts(std::string_view mine, std::span<const std::size_t> bytes);
 
-  std::vector<float> pieces_, got_;  // of sum_rows, kept: new memory at every step would cost page faults
+  Traffic traffic_;
+  std::vector<float> pieces_, got_;  // of sums, kept: new memory at every step would cost page faults
 };
 
 // Those of this process: one, until a program that was started as one of several says otherwise.

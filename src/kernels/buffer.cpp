@@ -42,12 +42,12 @@ class Kept {
     std::int64_t size = 0;
   };
 
-  // The smallest kept piece of at least `size` floats and at most a quarter more, or none.
-  Piece take(std::int64_t size) {
+  // The smallest kept piece of at least `size` floats and at most `more` beyond, or none.
+  Piece take(std::int64_t size, std::int64_t more) {
     const std::lock_guard lock(mutex_);
     std::size_t best = idle_.size();
     for (std::size_t i = 0; i < idle_.size(); ++i) {
-      if (idle_[i].size >= size && idle_[i].size <= size + size / 4 &&
+      if (idle_[i].size >= size && idle_[i].size <= size + more &&
           (best == idle_.size() || idle_[i].size < idle_[best].size))
         best = i;
     }
@@ -114,7 +114,9 @@ std::int64_t kept_floats() { return kept().idle(); }
 Buffer::Buffer(std::int64_t size) : size_(size) {
   if (size <= 0) return;
   const bool large = size >= kLarge;
-  Kept::Piece piece = large ? kept().take(size) : Kept::Piece{};
+  // A rank that has a part of a mesh wrote to its part alone: what had another size had its part elsewhere.
+  const std::int64_t more = mesh_ranks().alone() ? size / 4 : 0;
+  Kept::Piece piece = large ? kept().take(size, more) : Kept::Piece{};
   if (piece.memory == nullptr && large) {
     piece = {map_pages(size), size};
     kept().count(size);
@@ -124,6 +126,17 @@ Buffer::Buffer(std::int64_t size) : size_(size) {
     piece = {static_cast<float*>(found), size};
   }
   data_ = std::unique_ptr<float, GiveBackBuffer>(piece.memory, GiveBackBuffer{piece.size});
+}
+
+void Buffer::expect_parts(std::span<const Share> parts) {
+  if (size_ < kLarge) return;
+  const auto advise = [this](std::int64_t first, std::int64_t last, int advice) {
+    const auto page = [](std::int64_t floats) { return static_cast<std::size_t>(floats) * sizeof(float) / kHugePage; };
+    const std::size_t begin = page(first) * kHugePage, end = (page(last - 1) + 1) * kHugePage;
+    if (first < last) ::madvise(reinterpret_cast<char*>(data()) + begin, end - begin, advice);
+  };
+  advise(0, size_, MADV_NOHUGEPAGE);
+  for (const Share& part : parts) advise(part.first, part.last, MADV_HUGEPAGE);
 }
 
 void GiveBackBuffer::operator()(float* p) const {

@@ -1,8 +1,13 @@
 #include "kernels/mesh_part.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+
+#include "core/error.h"
+#include "kernels/network_parts.h"
 
 namespace lano::kernels {
 namespace {
@@ -23,20 +28,39 @@ std::vector<Index> as_numbers(const std::string& text) {
 
 }  // namespace
 
-MeshPart::MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partition& partition, bool halo, bool back)
+Share predicted_points(Index points, const Ranks& ranks) {
+  const Partition partition = divide({points}, kPredictionUnit);
+  const auto units = static_cast<Index>(partition.units.size());
+  if (units < ranks.size())
+    fail_usage(fmt::format("dividing a sample over {} ranks", ranks.size()),
+               fmt::format("at most {}: {} points are cut into as many pieces", units, points),
+               fmt::format("{} ranks", ranks.size()), "start fewer ranks");
+  const Share share = share_of(units, ranks.rank(), ranks.size());
+  const Unit &first = partition.units[at(share.first)], &last = partition.units[at(share.last - 1)];
+  return {first.first, last.first + last.count};
+}
+
+std::int64_t most_training_ranks(Index points, const NetworkShape& shape) {
+  return static_cast<Index>(divide({points}, kTrainingUnit, groups_of(widths_of(shape))).groups.size());
+}
+
+MeshPart::MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partition& partition, bool groups, bool halo,
+                   bool back)
     : ranks_(ranks), samples_(samples), partition_(partition) {
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    const Index first = partition.first_group[s], count = partition.first_group[s + 1] - first;
+    const Share all_groups{partition.first_group[s], partition.first_group[s + 1]},
+        all_units{partition.first_unit[s], partition.first_unit[s + 1]};
     auto& group_shares = group_shares_.emplace_back();
     auto& unit_shares = unit_shares_.emplace_back();
+    const auto unit_of = [&](Index g) { return g == all_groups.last ? all_units.last : partition.groups[at(g)].first; };
+    const auto share = [&](const Share& all, int r) {
+      const Share part = share_of(all.count(), r, ranks.size());
+      return Share{all.first + part.first, all.first + part.last};
+    };
     for (int r = 0; r < ranks.size(); ++r) {
-      const Share share = share_of(count, r, ranks.size());
-      group_shares.push_back({first + share.first, first + share.last});
-      const Index end = partition.first_unit[s + 1];
-      const auto unit_of = [&](Index g) {
-        return g == partition.first_group[s + 1] ? end : partition.groups[at(g)].first;
-      };
-      unit_shares.push_back({unit_of(first + share.first), unit_of(first + share.last)});
+      group_shares.push_back(share(all_groups, r));
+      unit_shares.push_back(groups ? Share{unit_of(group_shares.back().first), unit_of(group_shares.back().last)}
+                                   : share(all_units, r));
     }
     const Share own_groups = group_shares[at(ranks.rank())], own_units = unit_shares[at(ranks.rank())];
     for (Index g = own_groups.first; g < own_groups.last; ++g) groups_.push_back(g);
@@ -52,19 +76,18 @@ MeshPart::MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partitio
   if (back) back_ = plan(true);
 }
 
-MeshPart::Ranges MeshPart::own_points(Index sample, int rank) const {
+Share MeshPart::own_points(Index sample, int rank) const {
   const Share share = unit_shares_[at(sample)][at(rank)];
   if (share.count() == 0) return {};
   const Unit &first = partition_.units[at(share.first)], &last = partition_.units[at(share.last - 1)];
-  return {{first.first, last.first + last.count}};
+  return {first.first, last.first + last.count};
 }
 
 // Points of a sample that this rank reads and does not have, by rising number. Of a mesh whole lines along the first
 // axis, which may be more than is read.
 MeshPart::Ranges MeshPart::needed(Index sample, bool back) const {
-  const Ranges own = own_points(sample, ranks_.rank());
-  if (own.empty()) return {};
-  const Index begin = own[0].first, end = own[0].last;
+  const auto [begin, end] = own_points(sample);
+  if (begin == end) return {};
   const Sample& s = samples_[at(sample)];
   std::vector<Index> lines;  // that are read
   Index length = 1;          // points of a line
@@ -118,7 +141,7 @@ MeshPart::Halo MeshPart::agree(const std::vector<Ranges>& needs) const {
   std::vector<Index> said;
   for (const Ranges& ranges : needs) {
     said.push_back(static_cast<Index>(ranges.size()));
-    for (const Range& range : ranges) {
+    for (const Share& range : ranges) {
       said.push_back(range.first);
       said.push_back(range.last);
     }
@@ -134,13 +157,12 @@ MeshPart::Halo MeshPart::agree(const std::vector<Ranges>& needs) const {
       for (Index count = numbers[next++]; count > 0; --count, next += 2) {
         for (int owner = 0; owner < ranks_.size(); ++owner) {
           if (reader != ranks_.rank() && owner != ranks_.rank()) continue;
-          for (const Range& own : own_points(static_cast<Index>(s), owner)) {
-            const Range part{samples_[s].first + std::max(own.first, numbers[next]),
-                             samples_[s].first + std::min(own.last, numbers[next + 1])};
-            if (part.first >= part.last) continue;
-            if (reader == ranks_.rank()) halo.from[at(owner)].push_back(part);
-            if (owner == ranks_.rank()) halo.to[at(reader)].push_back(part);
-          }
+          const Share own = own_points(static_cast<Index>(s), owner);
+          const Share part{samples_[s].first + std::max(own.first, numbers[next]),
+                           samples_[s].first + std::min(own.last, numbers[next + 1])};
+          if (part.first >= part.last) continue;
+          if (reader == ranks_.rank()) halo.from[at(owner)].push_back(part);
+          if (owner == ranks_.rank()) halo.to[at(reader)].push_back(part);
         }
       }
     }
@@ -155,7 +177,7 @@ void MeshPart::fetch_halo(float* rows, Index stride, Index width, bool back) con
     std::size_t all = 0;
     for (const Ranges& ranges : of_ranks) {
       Index points = 0;
-      for (const Range& range : ranges) points += range.last - range.first;
+      for (const Share& range : ranges) points += range.count();
       counts.push_back(at(points * width));
       all += counts.back();
     }
@@ -165,76 +187,80 @@ void MeshPart::fetch_halo(float* rows, Index stride, Index width, bool back) con
   std::vector<float> pieces(floats(halo.to, sent)), got(floats(halo.from, received));
   float* to = pieces.data();
   for (const Ranges& ranges : halo.to) {
-    for (const Range& range : ranges) {
+    for (const Share& range : ranges) {
       for (Index p = range.first; p < range.last; ++p) to = std::copy_n(rows + p * stride, width, to);
     }
   }
   ranks_.swap_floats(pieces, sent, got, received);
   const float* from = got.data();
   for (const Ranges& ranges : halo.from) {
-    for (const Range& range : ranges) {
+    for (const Share& range : ranges) {
       for (Index p = range.first; p < range.last; ++p, from += width) std::copy_n(from, width, rows + p * stride);
     }
   }
 }
 
-void MeshPart::share_pieces(std::span<const Index> first_piece, float* rows, Index width) const {
-  if (whole()) return;
-  for (std::size_t s = 0; s < samples_.size(); ++s) {
-    std::vector<std::size_t> counts;
-    for (const Share& share : unit_shares_[s])
-      counts.push_back(at((first_piece[at(share.last)] - first_piece[at(share.first)]) * width));
-    const Share own = unit_shares_[s][at(ranks_.rank())];
-    float* const begin = rows + first_piece[at(partition_.first_unit[s])] * width;
-    const float* const from = rows + first_piece[at(own.first)] * width;
-    const std::vector<float> mine(from, from + counts[at(ranks_.rank())]);
-    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    ranks_.gather_floats(mine, counts, {begin, all});
+void MeshPart::turn(std::span<const Index> first_row, const float* rows, Index width, Columns& columns) const {
+  std::vector<Index> counts(at(ranks_.size()));
+  std::vector<float> mine;
+  columns.place.resize(partition_.units.size());
+  Index place = 0;
+  for (int r = 0; r < ranks_.size(); ++r) {
+    for (const auto& shares : unit_shares_) {
+      const Share share = shares[at(r)];
+      const Index first = first_row[at(share.first)], last = first_row[at(share.last)];
+      for (Index u = share.first; u < share.last; ++u) columns.place[at(u)] = place + first_row[at(u)] - first;
+      place += last - first;
+      counts[at(r)] += last - first;
+      if (r == ranks_.rank()) mine.insert(mine.end(), rows + first * width, rows + last * width);
+    }
   }
+  const Share own = share_of(width, ranks_.rank(), ranks_.size());
+  columns.first = own.first;
+  columns.count = own.count();
+  ranks_.turn_columns(mine, counts, width, columns.rows);
 }
 
-void MeshPart::share_units(float* rows, Index stride, Index width) const {
+void MeshPart::expect_own(Buffer& rows, Index stride) const {
   if (whole()) return;
+  std::vector<Share> parts;
   for (std::size_t s = 0; s < samples_.size(); ++s) {
-    std::vector<std::size_t> counts;
-    for (const Share& share : unit_shares_[s]) counts.push_back(at(share.count() * width));
-    std::vector<float> mine, all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-    const Share own = unit_shares_[s][at(ranks_.rank())];
-    for (Index u = own.first; u < own.last; ++u) mine.insert(mine.end(), rows + u * stride, rows + u * stride + width);
-    ranks_.gather_floats(mine, counts, all);
-    const float* from = all.data();
-    for (Index u = partition_.first_unit[s]; u < partition_.first_unit[s + 1]; ++u, from += width)
-      std::copy_n(from, width, rows + u * stride);
+    const Share own = own_points(static_cast<Index>(s));
+    parts.push_back({(samples_[s].first + own.first) * stride, (samples_[s].first + own.last) * stride});
   }
+  rows.expect_parts(parts);
 }
 
 void MeshPart::share_points(float* rows, Index width) const {
   if (whole()) return;
   for (std::size_t s = 0; s < samples_.size(); ++s) {
     std::vector<std::size_t> counts;
-    Index first = 0, points = 0;
-    for (int r = 0; r < ranks_.size(); ++r) {
-      const Ranges own = own_points(static_cast<Index>(s), r);
-      const Index count = own.empty() ? 0 : own[0].last - own[0].first;
-      counts.push_back(at(count * width));
-      if (r == ranks_.rank()) first = points;
-      points += count;
-    }
+    for (int r = 0; r < ranks_.size(); ++r) counts.push_back(at(own_points(static_cast<Index>(s), r).count() * width));
+    const Share own = own_points(static_cast<Index>(s));
     float* const begin = rows + samples_[s].first * width;
-    const std::vector<float> mine(begin + first * width, begin + first * width + counts[at(ranks_.rank())]);
-    ranks_.gather_floats(mine, counts, {begin, at(points * width)});
+    const std::vector<float> mine(begin + own.first * width, begin + own.last * width);
+    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    ranks_.gather_floats(mine, counts, {begin, all});
   }
 }
 
+void MeshPart::sum_units(float* rows, Index stride, Index width) const {
+  sum_shares(unit_shares_, partition_.first_unit, rows, stride, width);
+}
+
 void MeshPart::sum_groups(float* rows, Index stride, Index width) const {
-  if (whole()) return;
-  std::vector<float> mine, sum(at(width));
+  sum_shares(group_shares_, partition_.first_group, rows, stride, width);
+}
+
+void MeshPart::sum_shares(const std::vector<std::vector<Share>>& shares, std::span<const Index> first, float* rows,
+                          Index stride, Index width) const {
+  const FlushDenormals flush;  // as one rank sums
+  std::vector<float> mine;
   for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const Share own = group_shares_[s][at(ranks_.rank())];
+    const Share own = shares[s][at(ranks_.rank())];
     mine.clear();
-    for (Index g = own.first; g < own.last; ++g) mine.insert(mine.end(), rows + g * stride, rows + g * stride + width);
-    ranks_.sum_rows(mine, sum);
-    std::copy(sum.begin(), sum.end(), rows + partition_.first_group[s] * stride);
+    for (Index i = own.first; i < own.last; ++i) mine.insert(mine.end(), rows + i * stride, rows + i * stride + width);
+    ranks_.sum_rows(mine, {rows + first[s] * stride, at(width)});
   }
 }
 

@@ -119,7 +119,10 @@ class Forward {
     const BlockState& state = tape_.blocks[l];
     const Index chunks = tape_.mp / kPad;
     const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
-    if (b.latent == nullptr) pool_units(l);
+    if (b.latent == nullptr) {
+      pool_units(l);
+      pool_patches(l);
+    }
     parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, scratch_.threads(), [&](Index task, int) {
       const auto at = static_cast<std::size_t>(task / chunks);
       const AgentState& agents = state.agents[at];
@@ -131,7 +134,6 @@ class Forward {
           std::fill_n(agents.a + m * w_.cp + w_.c, w_.cp - w_.c, 0.0f);
         }
       } else {
-        for (Index m = first; m < last; ++m) pool_patch(at, m, agents.pooled + m * w_.cp);
         k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0,
                  nullptr, nullptr, nullptr});
       }
@@ -171,17 +173,50 @@ class Forward {
         }
       }
     });
-    tape_.part->share_pieces(pool.first_piece, pooled_.data(), w_.cp);
+    if (!tape_.part->whole()) tape_.part->turn(pool.first_piece, pooled_.data(), w_.cp, columns_);
   }
 
-  // The mean of LN(f) over patch m.
-  void pool_patch(std::size_t sample, Index m, float* mean) const {
+  // `count` columns of the mean of LN(f) over a patch; piece(i) is where those of piece i lie.
+  template <class Piece>
+  void add_pieces(std::size_t patch, Index count, const Piece& piece, float* mean) const {
     const PoolPieces& pool = tape_.pool;
-    const std::size_t patch = sample * static_cast<std::size_t>(tape_.m) + static_cast<std::size_t>(m);
-    std::fill_n(mean, w_.cp, 0.0f);
-    for (Index i = pool.first_of_patch[patch]; i < pool.first_of_patch[patch + 1]; ++i)
-      k_.add(w_.cp, 1.0f, pooled_.data() + pool.of_patch[static_cast<std::size_t>(i)] * w_.cp, mean);
-    for (Index c = 0; c < w_.cp; ++c) mean[c] *= pool.share[patch];
+    std::fill_n(mean, count, 0.0f);
+    for (Index i = pool.first_of_patch[patch]; i < pool.first_of_patch[patch + 1]; ++i) {
+      const float* const sum = piece(pool.of_patch[static_cast<std::size_t>(i)]);
+      for (Index c = 0; c < count; ++c) mean[c] += sum[c];
+    }
+    for (Index c = 0; c < count; ++c) mean[c] *= pool.share[patch];
+  }
+
+  // The mean of LN(f) over each patch.
+  void pool_patches(std::size_t l) {
+    const PoolPieces& pool = tape_.pool;
+    const Index patches = static_cast<Index>(tape_.samples.size()) * tape_.m;
+    const auto mean_of = [&](Index patch) {
+      return tape_.blocks[l].agents[static_cast<std::size_t>(patch / tape_.m)].pooled + patch % tape_.m * w_.cp;
+    };
+    if (tape_.part->whole()) {
+      parallel_for(patches, scratch_.threads(), [&](Index patch, int) {
+        add_pieces(
+            static_cast<std::size_t>(patch), w_.cp, [&](Index i) { return pooled_.data() + i * w_.cp; },
+            mean_of(patch));
+      });
+      return;
+    }
+    // Each rank takes the means of its columns, for all.
+    const Index width = columns_.count;
+    std::vector<float> mine(static_cast<std::size_t>(patches * width)), all(static_cast<std::size_t>(patches * w_.cp));
+    parallel_for(patches, scratch_.threads(), [&](Index patch, int) {
+      add_pieces(
+          static_cast<std::size_t>(patch), width,
+          [&](Index i) {
+            const Index unit = pool.unit_of[static_cast<std::size_t>(i)];
+            return columns_.of(unit, i - pool.first_piece[static_cast<std::size_t>(unit)]);
+          },
+          mine.data() + patch * width);
+    });
+    tape_.part->join(mine, w_.cp, all);
+    for (Index patch = 0; patch < patches; ++patch) std::copy_n(all.data() + patch * w_.cp, w_.cp, mean_of(patch));
   }
 
   void gather(std::size_t l) {
@@ -223,41 +258,75 @@ class Forward {
     });
   }
 
-  // Joins what the units of each sample gathered, in their order.
+  // Joins what the units of a sample gathered for one head, in their order: columns of agents. part(u, row) is where
+  // those of row `row` of unit u's [H (2 + D), Mp] lie, to(row) where the joined ones go: maxima, sums, Y.
+  template <class Part, class To>
+  void join_head(std::size_t at, Index h, Index columns, const Part& part, const To& to, float* share) const {
+    const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
+    float* const maxima = to(h);
+    float* const sums = to(w_.heads + h);
+    std::fill_n(maxima, columns, -std::numeric_limits<float>::infinity());
+    for (Index u = begin; u < end; ++u) {
+      const float* const unit_maxima = part(u, h);
+      for (Index i = 0; i < columns; ++i) maxima[i] = std::max(maxima[i], unit_maxima[i]);
+    }
+    std::fill_n(sums, columns, 0.0f);
+    for (Index d = 0; d < w_.d; ++d) std::fill_n(to(2 * w_.heads + h * w_.d + d), columns, 0.0f);
+    for (Index u = begin; u < end; ++u) {
+      const float* const unit_maxima = part(u, h);
+      const float* const unit_sums = part(u, w_.heads + h);
+      for (Index i = 0; i < columns; ++i) {
+        share[i] = std::exp2(unit_maxima[i] - maxima[i]);
+        sums[i] += share[i] * unit_sums[i];
+      }
+      for (Index d = 0; d < w_.d; ++d) {
+        const float* const unit_y = part(u, 2 * w_.heads + h * w_.d + d);
+        float* const y = to(2 * w_.heads + h * w_.d + d);
+        for (Index i = 0; i < columns; ++i) y[i] += share[i] * unit_y[i];
+      }
+    }
+  }
+
   void join(std::size_t l) {
-    tape_.part->share_units(partials_.data(), partial_size(), partial_size());
     const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m;
+    const Index mp = tape_.mp, m = tape_.m, rows = w_.heads * (2 + w_.d),
+                tasks = static_cast<Index>(tape_.samples.size()) * w_.heads;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, scratch_.threads(), [&](Index task, int thread) {
-      const auto at = static_cast<std::size_t>(task / w_.heads);
-      const Index h = task % w_.heads;
+    const auto joined = [&](std::size_t at, Index row) {
       const AgentState& agents = state.agents[at];
-      float* const maxima = agents.maxima + h * mp;
+      return row < w_.heads       ? agents.maxima + row * mp
+             : row < 2 * w_.heads ? agents.inverse + (row - w_.heads) * mp
+                                  : agents.y + (row - 2 * w_.heads) * mp;
+    };
+    const auto join_all = [&](Index columns, const auto& part, const auto& to) {
+      parallel_for(tasks, scratch_.threads(), [&](Index task, int thread) {
+        const auto at = static_cast<std::size_t>(task / w_.heads);
+        join_head(
+            at, task % w_.heads, columns, part, [&](Index row) { return to(at, row); }, scratch_.of(thread).line);
+      });
+    };
+    if (tape_.part->whole()) {
+      join_all(
+          mp, [&](Index u, Index row) { return partials_.data() + (u * rows + row) * mp; }, joined);
+    } else {
+      // Each rank joins its columns, for all.
+      std::vector<Index> first_row(tape_.partition.units.size() + 1);
+      for (std::size_t u = 0; u < first_row.size(); ++u) first_row[u] = static_cast<Index>(u) * rows;
+      tape_.part->turn(first_row, partials_.data(), mp, columns_);
+      const Index width = columns_.count, all_rows = static_cast<Index>(tape_.samples.size()) * rows;
+      std::vector<float> mine(static_cast<std::size_t>(all_rows * width)), all(static_cast<std::size_t>(all_rows * mp));
+      join_all(
+          width, [&](Index u, Index row) { return columns_.of(u, row); },
+          [&](std::size_t at, Index row) { return mine.data() + (static_cast<Index>(at) * rows + row) * width; });
+      tape_.part->join(mine, mp, all);
+      for (Index row = 0; row < all_rows; ++row)
+        std::copy_n(all.data() + row * mp, mp, joined(static_cast<std::size_t>(row / rows), row % rows));
+    }
+    parallel_for(tasks, scratch_.threads(), [&](Index task, int) {
+      const Index h = task % w_.heads;
+      const AgentState& agents = state.agents[static_cast<std::size_t>(task / w_.heads)];
       float* const inverse = agents.inverse + h * mp;
       float* const y = agents.y + h * w_.d * mp;
-      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
-      const auto part = [&](Index u, Index offset) { return partials_.data() + u * partial_size() + offset; };
-      std::fill_n(maxima, mp, -std::numeric_limits<float>::infinity());
-      for (Index u = begin; u < end; ++u) {
-        const float* const unit_maxima = part(u, h * mp);
-        for (Index i = 0; i < mp; ++i) maxima[i] = std::max(maxima[i], unit_maxima[i]);
-      }
-      std::fill_n(inverse, mp, 0.0f);
-      std::fill_n(y, w_.d * mp, 0.0f);
-      float* const share = scratch_.of(thread).line;
-      for (Index u = begin; u < end; ++u) {
-        const float* const unit_maxima = part(u, h * mp);
-        const float* const unit_sums = part(u, (w_.heads + h) * mp);
-        const float* const unit_y = part(u, (2 * w_.heads + h * w_.d) * mp);
-        for (Index i = 0; i < mp; ++i) {
-          share[i] = std::exp2(unit_maxima[i] - maxima[i]);
-          inverse[i] += share[i] * unit_sums[i];
-        }
-        for (Index d = 0; d < w_.d; ++d) {
-          for (Index i = 0; i < mp; ++i) y[d * mp + i] += share[i] * unit_y[d * mp + i];
-        }
-      }
       for (Index i = 0; i < mp; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
       for (Index d = 0; d < w_.d; ++d) {
         for (Index i = 0; i < mp; ++i) y[d * mp + i] *= inverse[i];
@@ -345,6 +414,7 @@ class Forward {
   const float* time_;
   ScratchPool scratch_;
   Buffer partials_, pooled_;
+  MeshPart::Columns columns_;
 };
 
 enum class Keep {
@@ -366,26 +436,27 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   }
   tape->m = samples[0].geometry->agents;
   tape->mp = padded(tape->m);
-  // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
-  const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp,
-                     groups = std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
-  tape->partition = divide(tape->points, training ? kTrainingUnit : kPredictionUnit, groups);
+  tape->partition = divide(tape->points, training ? kTrainingUnit : kPredictionUnit, groups_of(p.w));
   const bool halo = p.blocks[0].filter != nullptr || p.blocks[0].ffn_filter != nullptr;
-  tape->part = std::make_unique<MeshPart>(ranks, tape->samples, tape->partition, halo, training);
+  tape->part = std::make_unique<MeshPart>(ranks, tape->samples, tape->partition, training, halo, training);
   if (p.blocks[0].latent == nullptr) tape->pool = pool_pieces(tape->samples, tape->partition, tape->m);
   const Widths& w = p.w;
-  const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
     tape->memory.emplace_back(size);
     return tape->memory.back().data();
   };
+  const auto rows = [&](std::int64_t stride) {  // of all points
+    float* const all = own(tape->total * stride);
+    tape->part->expect_own(tape->memory.back(), stride);
+    return all;
+  };
   tape->blocks.resize(p.blocks.size());
-  float* f = own(features);  // first of all: what a memory lets go again
-  float* stats = own(2 * tape->total);
+  float* f = rows(w.row);  // first of all: what a memory lets go again
+  float* stats = rows(2);
   const bool stencil = p.blocks[0].filter != nullptr;
-  float* v = stencil && !each ? own(features) : nullptr;
+  float* v = stencil && !each ? rows(w.row) : nullptr;
   const bool fed = p.blocks[0].ffn_filter != nullptr;
-  float* u = fed && !each ? own(tape->total * w.wide) : nullptr;
+  float* u = fed && !each ? rows(w.wide) : nullptr;
   std::vector<AgentState> shared_agents;
   for (std::size_t l = 0; l < p.blocks.size(); ++l) {
     BlockState& s = tape->blocks[l];
@@ -393,22 +464,22 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     s.f = f;
     s.stats1 = stats;
     if (training) {
-      s.q = own(features);
-      s.k = own(features);
-      s.v = own(features);
-      s.z = own(features);
-      s.mid = own(features);
-      s.next = f = own(features);
-      s.u = s.h = own(tape->total * w.wide);
-      if (fed) s.h = own(tape->total * w.wide);
-      s.stats2 = own(2 * tape->total);
-      stats = own(2 * tape->total);
+      s.q = rows(w.row);
+      s.k = rows(w.row);
+      s.v = rows(w.row);
+      s.z = rows(w.row);
+      s.mid = rows(w.row);
+      s.next = f = rows(w.row);
+      s.u = s.h = rows(w.wide);
+      if (fed) s.h = rows(w.wide);
+      s.stats2 = rows(2);
+      stats = rows(2);
       s.maxima = own(w.heads * tape->total);
       s.inverse = own(w.heads * tape->total);
     } else {
       s.mid = s.next = f;
-      s.v = stencil && each ? own(features) : v;
-      s.u = fed && each ? own(tape->total * w.wide) : u;
+      s.v = stencil && each ? rows(w.row) : v;
+      s.u = fed && each ? rows(w.wide) : u;
     }
     if (p.shape.bias != Bias::none) {
       s.column1 = own(4 * tape->mp);
@@ -448,7 +519,7 @@ PointStream plain_stream(const Widths& w, const float* input, float* output) {
 
 void Network::predict(std::span<const Sample> samples, const PointStream& points, const float* time) const {
   const auto tape = make_tape(*packed_, samples, Keep::nothing);
-  if (tape->part->whole() || !points.write) return Forward(*packed_, *tape, points, time).run();
+  if (tape->part->whole() || !points.write || points.own_alone) return Forward(*packed_, *tape, points, time).run();
   // On every rank all answers are written, those of the others too.
   const std::int64_t outputs = packed_->w.outputs;
   Buffer answers(tape->total * outputs);

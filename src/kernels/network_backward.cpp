@@ -95,7 +95,10 @@ class Backward {
         dx_(tape.total * w_.row),
         dh_(p.blocks[0].ffn_filter == nullptr ? 0 : tape.total * w_.wide),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
-        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
+        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {
+    for (Buffer* rows : {&df_, &dz_, &dx_}) tape.part->expect_own(*rows, w_.row);
+    tape.part->expect_own(dh_, w_.wide);
+  }
 
   void run() {
     decoder();
@@ -339,16 +342,29 @@ class Backward {
     }
   }
 
+  // [units, stride]: the first `size` floats of a sample's units added in order, at its first one.
+  void sum_units(float* rows, Index stride, Index size) {
+    if (!tape_.part->whole()) return tape_.part->sum_units(rows, stride, size);
+    const Index pieces = std::max<Index>(1, size / 1024);
+    parallel_for(samples() * pieces, [&](Index task, int) {
+      const auto at = static_cast<std::size_t>(task / pieces);
+      const Share part = share_of(size, task % pieces, pieces);
+      float* const sum = rows + tape_.partition.first_unit[at] * stride + part.first;
+      for (Index u = 1; u < tape_.partition.first_unit[at + 1] - tape_.partition.first_unit[at]; ++u) {
+        const float* const unit = sum + u * stride;
+        for (Index i = 0; i < part.count(); ++i) sum[i] += unit[i];
+      }
+    });
+  }
+
   // dY of each sample from its units.
   void join(std::size_t l) {
-    tape_.part->share_units(units_.data(), unit_size(), w_.c * tape_.mp);  // dY
+    sum_units(units_.data(), unit_size(), w_.c * tape_.mp);  // dY
     const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
     parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
       const Index sample = task / w_.heads, h = task % w_.heads;
       const auto at = static_cast<std::size_t>(sample);
-      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
-      float* const dy = dy_of(begin) + h * size;
-      for (Index u = begin + 1; u < end; ++u) k_.add(size, 1.0f, dy_of(u) + h * size, dy);
+      const float* const dy = dy_of(tape_.partition.first_unit[at]) + h * size;
       const SampleGradients g = of_sample(sample);
       const float* const y = tape_.blocks[l].agents[at].y + h * size;
       float* const delta = g.delta + h * mp;
@@ -421,7 +437,7 @@ class Backward {
 
   // dA of each sample from its units, and through A = mean Wq to the means of the patches.
   void agents(std::size_t l) {
-    tape_.part->share_units(da_of(0), unit_size(), w_.c * tape_.mp);
+    sum_units(da_of(0), unit_size(), w_.c * tape_.mp);
     const PackedBlock& b = p_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m, chunks = mp / kPad;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
@@ -429,12 +445,10 @@ class Backward {
       const auto at = static_cast<std::size_t>(task / chunks);
       const Index first = task % chunks * kPad, last = std::min(first + kPad, m);
       const SampleGradients g = of_sample(task / chunks);
-      for (Index i = first; i < last; ++i) std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
-      for (Index u = tape_.partition.first_unit[at]; u < tape_.partition.first_unit[at + 1]; ++u) {
-        const float* const da = da_of(u);  // [C, Mp]
-        for (Index c = 0; c < w_.c; ++c) {
-          for (Index i = first; i < last; ++i) g.da[i * w_.cp + c] += factor * da[c * mp + i];
-        }
+      const float* const da = da_of(tape_.partition.first_unit[at]);  // [C, Mp]
+      for (Index i = first; i < last; ++i) {
+        std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
+        for (Index c = 0; c < w_.c; ++c) g.da[i * w_.cp + c] = factor * da[c * mp + i];
       }
       if (b.latent == nullptr)
         linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
@@ -512,14 +526,12 @@ class Backward {
                           {slots_.encoder_bias, 1, w_.c, w_.cp, [](G g) { return g.encoder2_bias; }}};
     join_groups(targets, slots_.end_size);
     deliver(targets);
-    tape_.part->share_units(dtime_units_.data(), w_.cp, dtime_ == nullptr ? 0 : w_.cp);
+    if (dtime_ != nullptr) sum_units(dtime_units_.data(), w_.cp, w_.cp);
     if (dinput_ != nullptr) tape_.part->share_points(dinput_, w_.inputs);
     for (G g : to_) std::copy_n(g.encoder2_bias, w_.c, g.placeholder);  // they are added to each other
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
-      float* const to = dtime_ + static_cast<Index>(i) * w_.c;
-      std::fill_n(to, w_.c, 0.0f);
-      for (Index u = tape_.partition.first_unit[i]; u < tape_.partition.first_unit[i + 1]; ++u)
-        k_.add(w_.c, 1.0f, dtime_units_.data() + u * w_.cp, to);
+      std::copy_n(dtime_units_.data() + tape_.partition.first_unit[i] * w_.cp, w_.c,
+                  dtime_ + static_cast<Index>(i) * w_.c);
     }
   }
 

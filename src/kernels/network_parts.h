@@ -21,6 +21,10 @@ struct Widths {
   std::int64_t row, wide;
 };
 
+Widths widths_of(const NetworkShape& shape);
+// Groups of a backward pass: each costs a copy of a block's gradients, so few where blocks are large.
+std::int64_t groups_of(const Widths& w);
+
 // Matrices for Kernels::gemm: ahead b(k,j) = W[j][k], back b(k,j) = W[k][j].
 struct PackedBlock {
   const float *q, *k, *v, *out, *ffn1, *ffn2;
@@ -80,6 +84,7 @@ struct PoolPieces {
   std::vector<Run> runs;
   std::vector<std::int64_t> first_run;    // of each piece; one more at the end
   std::vector<std::int64_t> first_piece;  // of each unit; one more at the end
+  std::vector<std::int64_t> unit_of;      // of each piece
   // Of patch m of sample s: its pieces are of_patch[first_of_patch[s M + m]] .. one before the next, by rising unit.
   std::vector<std::int64_t> first_of_patch, of_patch;
   std::vector<float> share;  // of sample s and patch m: 1 / its points

@@ -120,6 +120,7 @@ PoolPieces pool_pieces(std::span<const Sample> samples, const Partition& partiti
         for (; next < found.size() && found[next].unit == unit && found[next].patch == patch; ++next)
           pool.runs.push_back(found[next].run);
         pool.first_run.push_back(static_cast<Index>(pool.runs.size()));
+        pool.unit_of.push_back(unit);
       }
       pool.first_piece.push_back(static_cast<Index>(pool.first_run.size()) - 1);
     }

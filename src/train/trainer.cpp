@@ -16,7 +16,7 @@
 #include "core/threads.h"
 #include "core/version.h"
 #include "evaluate/shown_samples.h"
-#include "kernels/partition.h"
+#include "kernels/mesh_part.h"
 #include "kernels/tile_kernels.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
@@ -117,12 +117,17 @@ class Trainer {
 // Ranks with another program, recipe or dataset would compute something that is nobody's.
 void Trainer::check_same_work() {
   if (ranks().alone()) return;
-  const std::int64_t points = subject_.reader.description().points();
-  const auto parts = static_cast<int>(kernels::divide({points}, kernels::kTrainingUnit).units.size());
-  if (mesh_ranks().size() > parts)
-    fail_usage(fmt::format("dividing each mesh over {} ranks", mesh_ranks().size()),
-               fmt::format("at most {}: a sample of {} points is divided into as many units", parts, points), "more",
-               "give a smaller --mesh-ranks");
+  if (!mesh_ranks().alone()) {
+    LanoConfig switches;
+    LanoShape shape;
+    lano_from_json(model().architecture(), switches, shape);
+    const std::int64_t points = subject_.reader.description().points(),
+                       most = kernels::most_training_ranks(points, kernels::network_shape(switches, shape));
+    if (mesh_ranks().size() > most)
+      fail_usage(fmt::format("dividing each mesh over {} ranks", mesh_ranks().size()),
+                 fmt::format("at most {}: {} points are cut into as many pieces", most, points),
+                 fmt::format("--mesh-ranks {}", mesh_ranks().size()), "give a smaller --mesh-ranks");
+  }
   const std::string mine =
       fmt::format("lano {}, {}; {}; {}", kVersion, kernels::kernels().name, deciding_recipe(config_), state_.data);
   const std::vector<std::string> all = ranks().gather(mine);
