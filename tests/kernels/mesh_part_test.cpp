@@ -56,7 +56,7 @@ Made make(const Case& c) {
   const Layout layout = lano_layout(config, shape, points, c.mesh, {}, {}, {}, {});
   Made made{make_geometry(config, {8}, {8}, points, c.mesh, layout.axes, true), nullptr};
   if (c.cloud > 0) {
-    RandomStream random(1, Purpose::noise, 0);
+    RandomStream random(1, Purpose::test, 0);
     std::vector<float> places;
     for (Index i = 0; i < 2 * points; ++i) places.push_back(static_cast<float>(random.uniform()));
     made.neighbours = std::make_unique<Neighbours>(places, 2, 0, true);
