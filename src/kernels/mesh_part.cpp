@@ -44,7 +44,7 @@ std::int64_t most_training_ranks(Index points, const NetworkShape& shape) {
   return static_cast<Index>(divide({points}, kTrainingUnit, groups_of(widths_of(shape))).groups.size());
 }
 
-MeshPart::MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partition& partition, bool groups, bool halo,
+MeshPart::MeshPart(Ranks& ranks, std::span<Sample> samples, const Partition& partition, bool groups, bool halo,
                    bool back)
     : ranks_(ranks), samples_(samples), partition_(partition) {
   for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -67,13 +67,52 @@ MeshPart::MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partitio
     for (Index u = own_units.first; u < own_units.last; ++u) units_.push_back(u);
   }
   if (whole() || !halo) return;
-  const auto plan = [&](bool backwards) {
-    std::vector<Ranges> needs;
-    for (std::size_t s = 0; s < samples.size(); ++s) needs.push_back(needed(static_cast<Index>(s), backwards));
-    return agree(needs);
+  const auto needs = [&](bool backwards) {
+    std::vector<Ranges> all;
+    for (std::size_t s = 0; s < samples.size(); ++s) all.push_back(needed(static_cast<Index>(s), backwards));
+    return all;
   };
-  ahead_ = plan(false);
-  if (back) back_ = plan(true);
+  ahead_ = agree(needs(false));
+  if (!back) return;
+  const std::vector<Ranges> readers = needs(true);
+  back_ = agree(readers);
+  write_tables(readers);
+}
+
+// What the stencil reads at this rank's points, and which points read them, as Geometry has it of all.
+void MeshPart::write_tables(const std::vector<Ranges>& readers) {
+  for (std::size_t s = 0; s < samples_.size(); ++s) {
+    const Geometry& whole = *samples_[s].geometry;
+    if (samples_[s].neighbours != nullptr || whole.stencil_shape.empty() || !whole.table.empty()) continue;
+    Index taps = 1;
+    for (std::size_t a = 0; a < whole.stencil_shape.size(); ++a) taps *= 3;
+    const Share own = own_points(static_cast<Index>(s));
+    auto part = std::make_unique<Geometry>(whole);
+    part->table = TapTable(taps, own.first);
+    std::vector<TapTable::Read> reads;
+    for (Index p = own.first; p < own.last; ++p) {
+      reads.clear();
+      for_stencil(whole, p, [&](Index row, Index tap, float weight) {
+        reads.push_back({tap, {static_cast<std::int32_t>(row), weight}});
+      });
+      part->table.add_point(reads);
+    }
+    Ranges points = readers[s];
+    points.push_back(own);
+    std::vector<std::vector<TapTable::Read>> read_by(at(own.count()));
+    for (const Share& range : points) {
+      for (Index p = range.first; p < range.last; ++p) {
+        for_stencil(whole, p, [&](Index row, Index tap, float weight) {
+          if (row >= own.first && row < own.last)
+            read_by[at(row - own.first)].push_back({tap, {static_cast<std::int32_t>(p), weight}});
+        });
+      }
+    }
+    part->table_back = TapTable(taps, own.first);
+    for (std::vector<TapTable::Read>& reads_of : read_by) part->table_back.add_point(reads_of);
+    samples_[s].geometry = part.get();
+    geometries_.push_back(std::move(part));
+  }
 }
 
 Share MeshPart::own_points(Index sample, int rank) const {
@@ -93,10 +132,8 @@ MeshPart::Ranges MeshPart::needed(Index sample, bool back) const {
   Index length = 1;          // points of a line
   if (s.neighbours != nullptr) {
     const TapTable& table = back ? s.neighbours->table_back() : s.neighbours->table();
-    const auto taps = table.taps();
     if (!table.empty()) {
-      for (std::uint32_t e = table.first()[begin * taps]; e < table.first()[end * taps]; ++e)
-        lines.push_back(table.entries()[e].row);
+      for (std::uint32_t e = *table.first(begin); e < *table.first(end); ++e) lines.push_back(table.entries()[e].row);
     } else {
       for (Index p = begin; p < end; ++p) {
         for (const Neighbours::Entry& entry : s.neighbours->of(p)) lines.push_back(entry.other);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,9 @@ std::int64_t most_training_ranks(std::int64_t points, const NetworkShape& shape)
 class MeshPart {
  public:
   // groups: whether units of a group stay together. halo: whether points beyond a rank's own will be read; back: also
-  // by the transposed stencil.
-  MeshPart(Ranks& ranks, std::span<const Sample> samples, const Partition& partition, bool groups, bool halo,
-           bool back);
+  // by the transposed stencil. Samples of meshes without a table get one of this rank's points where the backward pass
+  // needs it.
+  MeshPart(Ranks& ranks, std::span<Sample> samples, const Partition& partition, bool groups, bool halo, bool back);
 
   bool whole() const { return ranks_.alone(); }
   const std::vector<std::int64_t>& units() const { return units_; }    // this rank's
@@ -73,15 +74,17 @@ class MeshPart {
   Share own_points(std::int64_t sample, int rank) const;
   Ranges needed(std::int64_t sample, bool back) const;
   Halo agree(const std::vector<Ranges>& needs) const;
+  void write_tables(const std::vector<Ranges>& readers);
   void sum_shares(const std::vector<std::vector<Share>>& shares, std::span<const std::int64_t> first, float* rows,
                   std::int64_t stride, std::int64_t width) const;
 
   Ranks& ranks_;
-  std::span<const Sample> samples_;
+  std::span<Sample> samples_;
   const Partition& partition_;
   std::vector<std::vector<Share>> group_shares_, unit_shares_;  // [sample][rank]
   std::vector<std::int64_t> units_, groups_;
   Halo ahead_, back_;
+  std::vector<std::unique_ptr<const Geometry>> geometries_;  // of samples whose tables this part has
 };
 
 }  // namespace lano::kernels

@@ -41,6 +41,12 @@ class Plan {
     halo_ = (high - low) * line - (end - begin);
   }
 
+  // What every rank tells the others of the halo it needs: a word and a few numbers, once, or twice with a way back.
+  void agree(const NetworkShape& shape, bool back, MeshTraffic& t) const {
+    if (shape.taps == 0 && shape.ffn_taps == 0) return;
+    for (int i = 0; i < (back ? 4 : 2); ++i) gather(t, 8.0 * (ranks_ - 1));
+  }
+
   void forward(const NetworkShape& shape, MeshTraffic& t) const {
     const double rows = static_cast<double>(w_.heads * (2 + w_.d));
     swap(t, (pieces_ - own_pieces_) * w_.cp / ranks_);
@@ -61,7 +67,7 @@ class Plan {
 
   // Encoder and decoder of a backward pass, and the answers of all points, which the loss reads.
   void ends(std::int64_t points, MeshTraffic& t) const {
-    const std::int64_t weights = w_.e * w_.ip + w_.c * w_.ep + w_.outputs * w_.cp;
+    const std::int64_t weights = w_.e * w_.ip + w_.c * (w_.ep + w_.cp) + w_.outputs * w_.cp;
     sum(t, groups(), groups() / ranks_, weights);
     sum(t, groups(), groups() / ranks_, weights);
     t.bytes += 4.0 * static_cast<double>(points * w_.outputs * (ranks_ - 1)) / ranks_;
@@ -79,12 +85,10 @@ class Plan {
   }
   void swap(MeshTraffic& t, double floats) const {
     t.bytes += 4 * floats;
-    t.bytes_without_points += 4 * floats;
     ++t.swaps;
   }
   void gather(MeshTraffic& t, double floats) const {
     t.bytes += 4 * floats;
-    t.bytes_without_points += 4 * floats;
     ++t.gathers;
   }
   // A sum of rows of all ranks: a word from each, pieces, slices.
@@ -111,6 +115,7 @@ class Plan {
 MeshTraffic prediction_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks) {
   MeshTraffic all;
   const Plan plan(shape, sample, ranks, false);
+  if (ranks > 1) plan.agree(shape, false, all);
   for (std::int64_t l = 0; ranks > 1 && l < blocks; ++l) plan.forward(shape, all);
   return all;
 }
@@ -118,6 +123,7 @@ MeshTraffic prediction_traffic(const NetworkShape& shape, const Sample& sample, 
 MeshTraffic training_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks) {
   MeshTraffic all;
   const Plan plan(shape, sample, ranks, true);
+  if (ranks > 1) plan.agree(shape, true, all);
   for (std::int64_t l = 0; ranks > 1 && l < blocks; ++l) {
     plan.forward(shape, all);
     plan.backward(shape, all);

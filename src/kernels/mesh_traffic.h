@@ -9,10 +9,9 @@ namespace lano::kernels {
 struct MeshTraffic {
   double bytes = 0;                     // to a rank in the middle
   std::int64_t gathers = 0, swaps = 0;  // all get the same; each pair has a piece of its own
-  double bytes_without_points = 0;      // of these, what does not grow with the number of points
 };
 
-// steps of a training: forward and backward. Parts of a pass: as network.cpp and network_backward.cpp have them.
+// A prediction, and the forward and backward pass of a training, of so many blocks.
 MeshTraffic prediction_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks);
 MeshTraffic training_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks);
 

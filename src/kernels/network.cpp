@@ -527,9 +527,10 @@ void Network::predict(std::span<const Sample> samples, const PointStream& points
   own.read = points.read;
   Forward(*packed_, *tape, own, time).run();
   tape->part->share_points(answers.data(), outputs);
-  parallel_for((tape->total + kTile - 1) / kTile, [&](std::int64_t tile, int) {
-    const std::int64_t first = tile * kTile, count = std::min(kTile, tape->total - first);
-    points.write(first, count, answers.data() + first * outputs, outputs);
+  parallel_for(static_cast<std::int64_t>(tape->partition.units.size()), [&](std::int64_t u, int) {
+    const Unit& unit = tape->partition.units[static_cast<std::size_t>(u)];
+    for_tiles(unit, tape->samples[static_cast<std::size_t>(unit.sample)],
+              [&](const Tile& t) { points.write(t.point, t.rows, answers.data() + t.point * outputs, outputs); });
   });
 }
 

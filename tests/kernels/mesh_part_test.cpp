@@ -43,7 +43,8 @@ struct Made {
   Sample sample() const { return {0, &geometry, neighbours.get()}; }
 };
 
-Made make(const Case& c) {
+// tables: of the stencil, of the whole mesh.
+Made make(const Case& c, bool tables = true) {
   LanoConfig config;
   config.agents = 8;
   LanoShape shape;
@@ -54,7 +55,7 @@ Made make(const Case& c) {
   shape.points = c.cloud;
   const Index points = c.cloud > 0 ? c.cloud : element_count(c.mesh);
   const Layout layout = lano_layout(config, shape, points, c.mesh, {}, {}, {}, {});
-  Made made{make_geometry(config, {8}, {8}, points, c.mesh, layout.axes, true), nullptr};
+  Made made{make_geometry(config, {8}, {8}, points, c.mesh, layout.axes, true, tables), nullptr};
   if (c.cloud > 0) {
     RandomStream random(1, Purpose::test, 0);
     std::vector<float> places;
@@ -91,7 +92,7 @@ TEST(MeshPart, HaloBringsWhatTheStencilReads) {
     }
     for (const int size : {2, 3, 4}) {
       on_ranks(size, [&](Ranks& ranks) {
-        const Sample samples[] = {sample};
+        Sample samples[] = {sample};
         const MeshPart part(ranks, samples, partition, true, true, true);
         const Share own = part.own_points(0);
         for (const bool back : {false, true}) {
@@ -114,9 +115,38 @@ TEST(MeshPart, HaloBringsWhatTheStencilReads) {
   }
 }
 
+// Where nobody has tables of the whole mesh, a rank's own say the same of its points.
+TEST(MeshPart, OwnTablesSayWhatThoseOfTheWholeMeshSay) {
+  for (const Case& c : cases()) {
+    if (c.cloud > 0) continue;
+    const Made whole = make(c), without = make(c, false);
+    ASSERT_TRUE(without.geometry.table.empty());
+    const Partition partition = divide({whole.geometry.points}, kTrainingUnit);
+    on_ranks(3, [&](Ranks& ranks) {
+      Sample samples[] = {without.sample()};
+      const MeshPart part(ranks, samples, partition, true, true, true);
+      const Share own = part.own_points(0);
+      for (const bool back : {false, true}) {
+        const TapTable &mine = back ? samples[0].geometry->table_back : samples[0].geometry->table,
+                       &all = back ? whole.geometry.table_back : whole.geometry.table;
+        ASSERT_EQ(mine.points(), own.count()) << c.name;
+        for (Index p = own.first; p < own.last; ++p) {
+          for (Index t = 0; t < all.taps(); ++t) {
+            ASSERT_EQ(mine.first(p)[t + 1] - mine.first(p)[t], all.first(p)[t + 1] - all.first(p)[t]) << c.name;
+            for (std::uint32_t e = 0; e < all.first(p)[t + 1] - all.first(p)[t]; ++e) {
+              const TapEntry &here = mine.entries()[mine.first(p)[t] + e], &there = all.entries()[all.first(p)[t] + e];
+              ASSERT_TRUE(here.row == there.row && here.weight == there.weight) << c.name << " point " << p;
+            }
+          }
+        }
+      }
+    });
+  }
+}
+
 TEST(MeshPart, SumsHaveTheBitsOfOneRank) {
   const Made made = make({"grid", {40, 50}});
-  const Sample samples[] = {made.sample()};
+  Sample samples[] = {made.sample()};
   const Partition partition = divide({2000}, kTrainingUnit);
   const auto units = static_cast<Index>(partition.units.size());
   constexpr Index kWidth = 9;
