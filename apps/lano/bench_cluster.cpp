@@ -44,13 +44,7 @@ class Model {
  public:
   explicit Model(std::int64_t layers) : layers_(layers) {
     config_.layers = layers;
-    SetDescription set;
-    set.shape = {85, 85};
-    set.coordinates = {{"x", "1"}, {"y", "1"}};
-    set.input = {{"a", "1"}};
-    set.output = {{"u", "1"}};
-    set.box = {0, 1, 0, 1};
-    shape_ = lano_shape(config_, set, {1.0 / 84, 1.0 / 84}, {0, 0});
+    shape_ = shape_on({85, 85});
     values_ = first_lano_weights(config_, shape_, 1);
     gradients_.resize(values_.size());
     weights_ = tensors<const float*>(values_.data());
@@ -61,11 +55,12 @@ class Model {
 
   std::int64_t layers() const { return layers_; }
   const kernels::NetworkShape& network_shape() const { return network_shape_; }
+  // As if the model had been trained on this mesh.
   std::shared_ptr<const kernels::Geometry> geometry(const Shape& mesh, bool training) const {
-    std::vector<double> spacing;
-    for (const std::int64_t extent : mesh) spacing.push_back(1.0 / static_cast<double>(extent - 1));
-    kernels::GeometryCache cache(config_, shape_, training);
-    return cache.of(element_count(mesh), mesh, spacing, {0, 0}, patches_for(config_, shape_, config_.agents));
+    const LanoShape shape = shape_on(mesh);
+    kernels::GeometryCache cache(config_, shape, training);
+    return cache.of(element_count(mesh), mesh, shape.spacing, shape.origin,
+                    patches_for(config_, shape, config_.agents));
   }
 
   // One prediction of this rank's points; the answers of all where they are asked for.
@@ -93,6 +88,18 @@ class Model {
   }
 
  private:
+  LanoShape shape_on(const Shape& mesh) const {
+    SetDescription set;
+    set.shape = mesh;
+    set.coordinates = {{"x", "1"}, {"y", "1"}};
+    set.input = {{"a", "1"}};
+    set.output = {{"u", "1"}};
+    set.box = {0, 1, 0, 1};
+    std::vector<double> spacing;
+    for (const std::int64_t extent : mesh) spacing.push_back(1.0 / static_cast<double>(extent - 1));
+    return lano_shape(config_, set, spacing, {0, 0});
+  }
+
   template <class T>
   LanoTensors<T> tensors(T at) const {
     return make_lano_tensors<T>(config_, shape_, [&](const std::string&, const Shape& shape) {

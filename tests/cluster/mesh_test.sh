@@ -37,7 +37,10 @@ t = np.arange(5) * 0.1
 torus = np.stack([[field(2 * np.pi * grid(60, 48) / 7 * 1.4, k + s) for s in t] for k in range(4)])
 np.save("torus-u.npy", torus.astype("f4"))
 PY
-import() { local out=$1; shift; "$lano" import "$@" --test-count 1 --out "$out.h5" >import.log 2>&1 || wrong "import $out: $(tail -n 1 import.log)"; }
+import() {
+  local out=$1; shift
+  "$lano" import "$@" --test-count 1 --out "$out.h5" >import.log 2>&1 || wrong "import $out: $(tail -n 1 import.log)"
+}
 import grid --input grid-a.npy --output grid-u.npy
 import coarse --input coarse-a.npy --output coarse-u.npy
 import rows --geometry mesh --coords rows-x.npy --input rows-a.npy --output rows-u.npy
@@ -65,7 +68,8 @@ same() {
   for count in $counts; do
     on "$count" "$lano" train --data "$data.h5" "${small[@]}" "$@" --mesh-ranks "$count" --out "$name-$count" \
       >"$name-$count.log" 2>&1 || { wrong "$name on $count ranks: $(head -n 1 "$name-$count.log")"; continue; }
-    cmp -s "$name-1/model.safetensors" "$name-$count/model.safetensors" || wrong "$name: another model file on $count ranks"
+    cmp -s "$name-1/model.safetensors" "$name-$count/model.safetensors" ||
+      wrong "$name: another model file on $count ranks"
   done
 }
 
@@ -114,7 +118,8 @@ answers times torus "2" npy --split test
 # Groups of two: samples divided over the groups, points within them; then on with another division.
 both=(--data grid.h5 "${small[@]}" --set train.batch=2 --set train.epochs=2)
 "$lano" train "${both[@]}" --out both-1 >/dev/null 2>&1 || wrong "both alone"
-on 4 "$lano" train "${both[@]}" --mesh-ranks 2 --stop-after 1 --out both-4 >both.log 2>&1 || wrong "groups: $(head -n 1 both.log)"
+on 4 "$lano" train "${both[@]}" --mesh-ranks 2 --stop-after 1 --out both-4 >both.log 2>&1 ||
+  wrong "groups: $(head -n 1 both.log)"
 on 2 "$lano" train --resume both-4 --mesh-ranks 2 --threads 1 >both.log 2>&1 || wrong "going on: $(head -n 1 both.log)"
 cmp -s both-1/model.safetensors both-4/model.safetensors || wrong "groups of ranks: another model file"
 
@@ -123,6 +128,9 @@ refused 4 'dividing each mesh over 3 ranks: expected a number that divides the r
 refused 3 'divide each mesh over more of them by --mesh-ranks' train "${both[@]}"
 refused 4 'dividing a sample over 4 ranks: expected at most 2' predict grid-1/model.safetensors --data coarse.h5
 
+said() {
+  [ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: $2" err.log || wrong "$1: $(grep '^lano: ' err.log)"
+}
 # One rank meets a number that is none in its own points: it says so, and all end.
 "$python" - <<'PY'
 import numpy as np
@@ -134,8 +142,7 @@ PY
 start=$SECONDS
 on 3 "$lano" predict grid-1/model.safetensors --data nan.h5 --out bad.h5 >out.log 2>err.log && wrong "a NaN was taken"
 [ $((SECONDS - start)) -le 10 ] || wrong "a NaN on one rank: $((SECONDS - start)) s to end"
-[ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: rank 2: reading 'nan.h5': expected finite numbers in /input" err.log ||
-  wrong "a NaN on one rank: $(grep '^lano: ' err.log)"
+said "a NaN on one rank" "rank 2: reading 'nan.h5': expected finite numbers in /input"
 ls bad.h5* >/dev/null 2>&1 && wrong "a NaN on one rank left a file"
 
 # A full disk on one rank: its part of the file cannot be written (the limit is on the size of a file).
@@ -145,8 +152,7 @@ start=$SECONDS
 on 2 bash -c 'on_full "$@"' - "$lano" predict grid-1/model.safetensors --data grid.h5 --out full.h5 >out.log 2>err.log &&
   wrong "a full disk was taken"
 [ $((SECONDS - start)) -le 10 ] || wrong "a full disk on one rank: $((SECONDS - start)) s to end"
-[ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: rank 1: writing 'full.h5': expected space" err.log ||
-  wrong "a full disk on one rank: $(grep '^lano: ' err.log)"
+said "a full disk on one rank" "rank 1: writing 'full.h5': expected space"
 ls full.h5* >/dev/null 2>&1 && wrong "a full disk on one rank left a file"
 
 # The bench of a cluster checks the bits, and what it says was exchanged is what was.

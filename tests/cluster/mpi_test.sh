@@ -14,7 +14,8 @@ small=(--set model.layers=2 --set train.epochs=2 --threads 1)
 # NAME RANKS... -- what to train
 same() {
   local name=$1 counts=$2; shift 2
-  "$lano" train "$@" "${small[@]}" --out "$name-1" >"$name.log" 2>&1 || { wrong "$name alone: $(tail -n 1 "$name.log")"; return; }
+  "$lano" train "$@" "${small[@]}" --out "$name-1" >"$name.log" 2>&1 ||
+    { wrong "$name alone: $(tail -n 1 "$name.log")"; return; }
   for count in $counts; do
     on "$count" "$lano" train "$@" "${small[@]}" --out "$name-$count" >"$name-$count.log" 2>&1 ||
       { wrong "$name on $count ranks: $(head -n 1 "$name-$count.log")"; continue; }
