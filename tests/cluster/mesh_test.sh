@@ -149,8 +149,8 @@ ls bad.h5* >/dev/null 2>&1 && wrong "a NaN on one rank left a file"
 on_full() { bash -c 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then ulimit -f 20; fi; exec "$@"' - "$@"; }
 export -f on_full
 start=$SECONDS
-on 2 bash -c 'on_full "$@"' - "$lano" predict grid-1/model.safetensors --data grid.h5 --out full.h5 >out.log 2>err.log &&
-  wrong "a full disk was taken"
+on 2 bash -c 'on_full "$@"' - "$lano" predict grid-1/model.safetensors --data grid.h5 --out full.h5 \
+  >out.log 2>err.log && wrong "a full disk was taken"
 [ $((SECONDS - start)) -le 10 ] || wrong "a full disk on one rank: $((SECONDS - start)) s to end"
 said "a full disk on one rank" "rank 1: writing 'full.h5': expected space"
 ls full.h5* >/dev/null 2>&1 && wrong "a full disk on one rank left a file"

@@ -35,7 +35,8 @@ same times "2" --config "$configs/burgers/laptop.toml" --data motion.h5 --set tr
 
 # Stopped on three ranks, gone on with two.
 grid=(--config "$configs/darcy/laptop.toml" --data grid.h5 --set train.batch=4 --set train.augment=rotations)
-on 3 "$lano" train "${grid[@]}" "${small[@]}" --stop-after 1 --out again >/dev/null 2>&1 || wrong "stopping on three ranks"
+on 3 "$lano" train "${grid[@]}" "${small[@]}" --stop-after 1 --out again >/dev/null 2>&1 ||
+  wrong "stopping on three ranks"
 on 2 "$lano" train --resume again --threads 1 >/dev/null 2>&1 || wrong "going on with two ranks"
 cmp -s grid-1/model.safetensors again/model.safetensors || wrong "resumed with another number of ranks: other bytes"
 
@@ -47,8 +48,8 @@ refused 2 'expected one process, found 2 ranks' report grid-1
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
 
 # What one rank does wrong is said by the first, with its name.
-timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : -n 1 "$lano" train "${grid[@]}" --bad --out odd \
-  >out.log 2>err.log && wrong "a rank with another command line was taken"
+timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : \
+  -n 1 "$lano" train "${grid[@]}" --bad --out odd >out.log 2>err.log && wrong "a rank with another command line was taken"
 grep -q '^lano: rank 1: .*--bad' err.log || wrong "another command line on rank 1: $(head -n 1 err.log)"
 
 # A killed rank ends the job within seconds, and what is left goes on to the same bytes.
