@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The points of a sample divided over ranks of MPI: the same model file and the same answers as one process, bit for
 # bit, for every kind of mesh and cloud, alone and in groups. Usage: mesh_test.sh LANO CONFIGS PYTHON
+# LANO_RANKS: these numbers of ranks alone.
 set -u
 lano=$1 configs=$2 python=$3
 # shellcheck source=tests/cluster/on_ranks.sh
@@ -62,7 +63,7 @@ small=(--config small.toml --threads 1)
 
 # NAME MESH-RANKS... -- what to train; then what the model says on a set, on as many ranks.
 same() {
-  local name=$1 data=$2 counts=$3; shift 3
+  local name=$1 data=$2 counts=${LANO_RANKS:-$3}; shift 3
   "$lano" train --data "$data.h5" "${small[@]}" "$@" --out "$name-1" >"$name.log" 2>&1 ||
     { wrong "$name alone: $(tail -n 1 "$name.log")"; return; }
   for count in $counts; do
@@ -76,7 +77,7 @@ same() {
 # NAME SET COUNTS...: .npy of all points from rank 0, and for meshes .h5 written by all ranks, which holds the bytes of
 # the .npy and can be predicted from.
 answers() {
-  local name=$1 data=$2 counts=$3 file=$4; shift 4
+  local name=$1 data=$2 counts=${LANO_RANKS:-$3} file=$4; shift 4
   local model=$name-1/model.safetensors
   rm -f one.npy one.h5
   "$lano" predict "$model" --data "$data.h5" "$@" --threads 1 --out "one.$file" >predict.log 2>&1 ||

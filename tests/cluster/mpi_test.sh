@@ -49,7 +49,8 @@ refused 2 'expected a LANO on the fused engine, found model.name = fno' train "$
 
 # What one rank does wrong is said by the first, with its name.
 timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : \
-  -n 1 "$lano" train "${grid[@]}" --bad --out odd >out.log 2>err.log && wrong "a rank with another command line was taken"
+  -n 1 "$lano" train "${grid[@]}" --bad --out odd >out.log 2>err.log &&
+  wrong "a rank with another command line was taken"
 grep -q '^lano: rank 1: .*--bad' err.log || wrong "another command line on rank 1: $(head -n 1 err.log)"
 
 # A killed rank ends the job within seconds, and what is left goes on to the same bytes.

@@ -14,4 +14,4 @@ trap 'rm -rf "$build"' EXIT
   "$cmake" --build "$build" --target lano_mpi >>"$build/log" 2>&1 || { tail -n 20 "$build/log"; exit 1; }
 cp "$lano" "$build/bin/lano" || exit 1
 "$build/bin/lano" info --system | grep '^MPI .*MPICH' || { "$build/bin/lano" info --system; exit 1; }
-LANO_MPIRUN=mpirun.mpich LANO_FEW=1 bash "$(dirname "$0")/mesh_test.sh" "$build/bin/lano" "$configs" "$python"
+LANO_MPIRUN=mpirun.mpich LANO_RANKS=2 bash "$(dirname "$0")/mesh_test.sh" "$build/bin/lano" "$configs" "$python"
