@@ -103,6 +103,9 @@ struct Tape {
   Dropout dropout;              // of a recorded pass
 };
 
+// One forward pass over the samples of a tape, which says what is kept.
+void run_forward(const PackedWeights& packed, Tape& tape, const PointStream& points, const float* time);
+
 PoolPieces pool_pieces(std::span<const Sample> samples, const Partition& partition, std::int64_t agents);
 
 // Tiles of one thread.
