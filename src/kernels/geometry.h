@@ -79,10 +79,12 @@ struct Geometry {
 };
 
 // used: the patches requested at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
-// of the backward pass.
+// of the backward pass; tables: of the stencil, where they are worth it.
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
-                       const std::vector<AxisLayout>& axes, bool training = true);
+                       const std::vector<AxisLayout>& axes, bool training = true, bool tables = true);
+
+constexpr std::int64_t kWorthATable = 1 << 17;  // points: beyond them prediction computes what a stencil reads
 
 // see(row, tap, weight) for what the stencil of a mesh or an order reads at a point; taps in row-major order.
 template <class See>

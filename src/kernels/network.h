@@ -105,6 +105,8 @@ struct PointStream {
   std::function<const float*(std::int64_t first, std::int64_t count, float* room)> read;
   // Answers [count, outputs], in rows of `stride` floats.
   std::function<void(std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride)> write;
+  // Where several ranks have the points among them: a rank writes the answers of its own points alone, not all.
+  bool own_alone = false;
 };
 
 struct Tape;  // what a recorded forward pass keeps

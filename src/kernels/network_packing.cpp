@@ -7,7 +7,6 @@
 #include "model_spec/lano_sizes.h"
 
 namespace lano::kernels {
-namespace {
 
 Widths widths_of(const NetworkShape& s) {
   Widths w{};
@@ -30,6 +29,13 @@ Widths widths_of(const NetworkShape& s) {
   w.wide = std::max({w.rp, w.ep, w.op}) + kPad;
   return w;
 }
+
+std::int64_t groups_of(const Widths& w) {
+  const std::int64_t block = (4 * w.c + 2 * w.r) * w.cp;
+  return std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
+}
+
+namespace {
 
 // Packs matrices and pads vectors into one buffer. Without memory it only measures; with it, jobs are listed and then
 // all done in parallel.

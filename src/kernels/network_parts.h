@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/buffer.h"
+#include "kernels/mesh_part.h"
 #include "kernels/network.h"
 #include "kernels/partition.h"
 
@@ -19,6 +20,10 @@ struct Widths {
   // power of two apart would share few sets of the cache.
   std::int64_t row, wide;
 };
+
+Widths widths_of(const NetworkShape& shape);
+// Groups of a backward pass: each costs a copy of a block's gradients, so few where blocks are large.
+std::int64_t groups_of(const Widths& w);
 
 // Matrices for Kernels::gemm: ahead b(k,j) = W[j][k], back b(k,j) = W[k][j].
 struct PackedBlock {
@@ -73,16 +78,38 @@ struct BlockState {
   std::vector<AgentState> agents;
 };
 
+// The points that an agent averages, unit by unit: piece i is those of one patch within one unit, the pieces of a unit
+// by rising patch. Sums are taken piece by piece, those of a patch then by rising unit.
+struct PoolPieces {
+  struct Run {
+    std::int64_t first = 0, count = 0;  // points of the sample, along the last axis
+  };
+  std::vector<Run> runs;
+  std::vector<std::int64_t> first_run;    // of each piece; one more at the end
+  std::vector<std::int64_t> first_piece;  // of each unit; one more at the end
+  std::vector<std::int64_t> unit_of;      // of each piece
+  // Of patch m of sample s: its pieces are of_patch[first_of_patch[s M + m]] .. one before the next, by rising unit.
+  std::vector<std::int64_t> first_of_patch, of_patch;
+  std::vector<float> share;  // of sample s and patch m: 1 / its points
+};
+
 struct Tape {
   std::vector<Sample> samples;
   std::vector<std::int64_t> points;
   std::int64_t total = 0, m = 0, mp = 0;
   Partition partition;
+  std::unique_ptr<MeshPart> part;  // this rank's
+  PoolPieces pool;                 // none where the agents are learned
   std::vector<Buffer> memory;
   std::vector<BlockState> blocks;
   float* last_stats = nullptr;  // [P, 2] of the last f
   Dropout dropout;              // of a recorded pass
 };
+
+// One forward pass over the samples of a tape, which says what is kept.
+void run_forward(const PackedWeights& packed, Tape& tape, const PointStream& points, const float* time);
+
+PoolPieces pool_pieces(std::span<const Sample> samples, const Partition& partition, std::int64_t agents);
 
 // Tiles of one thread.
 struct Scratch {

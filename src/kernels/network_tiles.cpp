@@ -13,8 +13,7 @@ const TapTable& table_of(const Sample& sample, bool back) {
 }
 
 StencilRuns runs_of(const TapTable& table, const StencilRows& rows, std::int64_t first, std::int64_t count) {
-  return {count,       table.taps(), table.first() + first * table.taps(), table.entries(), rows.values,
-          rows.stride, rows.columns};
+  return {count, table.taps(), table.first(first), table.entries(), rows.values, rows.stride, rows.columns};
 }
 
 }  // namespace
