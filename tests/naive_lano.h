@@ -204,7 +204,7 @@ class NaiveLano {
           size = static_cast<double>(shape_.mesh[a]);
         }
         const bool wraps = !shape_.patches.empty() && round(a);
-        double t = (place + 0.5) * m / size - 0.5;
+        double t = in_patches(place, m, size);
         t = wraps ? t + m * std::ceil(-t / m) : std::clamp(t, 0.0, m - 1);
         const auto low = static_cast<std::int64_t>(t);
         const bool high = (corner >> a & 1) != 0;
@@ -215,6 +215,61 @@ class NaiveLano {
       sum += weight * vector[static_cast<std::size_t>(flat)];
     }
     return sum;
+  }
+
+  static double in_patches(double place, double patches, double size) { return (place + 0.5) * patches / size - 0.5; }
+
+  // The squared distance of point n and agent m in trained patches; of the chord on a circle.
+  double squared_distance(std::size_t n, const Shape& axes, std::size_t m) const {
+    const auto point = index_of(static_cast<std::int64_t>(n), axes),
+               agent = index_of(static_cast<std::int64_t>(m), used_);
+    double sum = 0;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      const auto patches = static_cast<double>(trained_[a]);
+      double place = static_cast<double>(point[a]), size = static_cast<double>(axes[a]);
+      if (moved_ && !shape_.patches.empty()) {
+        place = first_[a] + place / reach_[a];
+        size = static_cast<double>(shape_.mesh[a]);
+      }
+      const double away = in_patches(place, patches, size) -
+                          in_patches(static_cast<double>(agent[a]), patches, static_cast<double>(used_[a]));
+      const bool wraps = !shape_.patches.empty() && round(a);
+      sum += std::pow(wraps ? patches / M_PI * std::sin(M_PI * away / patches) : away, 2);
+    }
+    return sum;
+  }
+
+  // The agents of a head after their exchange: y_i + sum_a U_ia sum_b T_ab (sum_j U_jb y_j / sum_j U_jb), where U reads
+  // a vector on the trained patches at the agents used.
+  Matrix exchanged(const Matrix& y, const std::vector<double>& maps, std::size_t head) const {
+    const auto trained = static_cast<std::size_t>(config_.agents);
+    const std::size_t used = y.size(), width = y[0].size();
+    Matrix u(used, std::vector<double>(trained));
+    for (std::size_t a = 0; a < trained; ++a) {
+      std::vector<double> unit(trained, 0.0);
+      unit[a] = 1;
+      for (std::size_t i = 0; i < used; ++i) u[i][a] = up(unit, i, used_, false);
+    }
+    Matrix changed = y;
+    for (std::size_t a = 0; a < trained; ++a) {
+      for (std::size_t b = 0; b < trained; ++b) {
+        const double t = maps[(head * trained + a) * trained + b];
+        double sum = 0;
+        for (std::size_t j = 0; j < used; ++j) sum += u[j][b];
+        for (std::size_t j = 0; j < used && sum > 0; ++j) {
+          for (std::size_t i = 0; i < used; ++i) {
+            for (std::size_t c = 0; c < width; ++c) changed[i][c] += u[i][a] * t * u[j][b] / sum * y[j][c];
+          }
+        }
+      }
+    }
+    return changed;
+  }
+
+  // How much a head prefers near agents: the first of several not at all, the others from 0.05 to 1 in equal ratios.
+  static double nearness(std::size_t head, std::size_t heads) {
+    if (heads <= 2) return head + 1 == heads ? 0.2 : 0;
+    return head == 0 ? 0 : std::pow(0.05, 1 - static_cast<double>(head - 1) / static_cast<double>(heads - 2));
   }
 
   static void softmax(std::vector<double>& row) {
@@ -361,18 +416,22 @@ class NaiveLano {
         for (std::size_t c = h * d; c < (h + 1) * d; ++c) sum += l[c] * r[c];
         return sum / std::sqrt(static_cast<double>(d));
       };
+      const auto apart = [&](std::size_t n, std::size_t m) {
+        return config_.exchange ? nearness(h, heads) * squared_distance(n, axes, m) : 0;
+      };
       Matrix y(agents, std::vector<double>(width, 0.0));
       for (std::size_t m = 0; m < agents; ++m) {
         std::vector<double> p(points);
-        for (std::size_t n = 0; n < points; ++n) p[n] = dot(a[m], k[n]) + bias1(m, n);
+        for (std::size_t n = 0; n < points; ++n) p[n] = dot(a[m], k[n]) + bias1(m, n) - apart(n, m);
         softmax(p);
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t c = h * d; c < (h + 1) * d; ++c) y[m][c] += p[n] * v[n][c];
         }
       }
+      if (config_.exchange) y = exchanged(y, w(name + "exchange"), h);
       for (std::size_t n = 0; n < points; ++n) {
         std::vector<double> p(agents);
-        for (std::size_t m = 0; m < agents; ++m) p[m] = dot(q[n], a[m]) + bias2(n, m);
+        for (std::size_t m = 0; m < agents; ++m) p[m] = dot(q[n], a[m]) + bias2(n, m) - apart(n, m);
         softmax(p);
         for (std::size_t m = 0; m < agents; ++m) {
           for (std::size_t c = h * d; c < (h + 1) * d; ++c) out[n][c] += p[m] * y[m][c];

@@ -20,6 +20,7 @@ struct Program {
   }
 };
 
+void add_cluster_bench(CLI::App& app);  // the `lano bench` that needs no LibTorch; the others are lano-torch's
 void add_eval(CLI::App& app, const Program& program);
 void add_experiment(CLI::App& app, const Program& program);
 void add_export(CLI::App& app);

@@ -6,23 +6,28 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/ranks.h"
 #include "progress.h"
 
 namespace lano::cli {
 namespace {
 
+// Of several ranks the first one speaks.
 class Console : public Listener {
  public:
   // A full disk or a closed pipe behind them costs the lines, not the work; lost output is reported at the end
   // (edge.cpp).
   void say(const std::string& line) override {
+    if (!ranks().first()) return;
     if (progress_) progress_->make_room();
     std::fputs((line + "\n").c_str(), stdout);
     if (progress_) std::fflush(stdout);  // a line about work under way must not wait
   }
-  void warn(const std::string& line) override { std::fputs(("lano: " + line + "\n").c_str(), stderr); }
+  void warn(const std::string& line) override {
+    if (ranks().first()) std::fputs(("lano: " + line + "\n").c_str(), stderr);
+  }
   void begin(const std::string& label, std::int64_t total, const std::string& unit) override {
-    progress_.emplace(label, total, unit);
+    if (ranks().first()) progress_.emplace(label, total, unit);
   }
   void advance(std::int64_t count, const std::string& detail) override {
     if (progress_) progress_->advance(count, detail);

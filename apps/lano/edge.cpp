@@ -36,6 +36,15 @@ void print_sentence(const std::string& sentence) { std::fputs(("lano: " + senten
 // Of several ranks the first one speaks, for all: its own failure, else that of the first that failed.
 void complain(const std::string& sentence) {
   if (ranks().alone()) return print_sentence(sentence);
+  if (!mesh_ranks().alone()) {
+    // The others may be anywhere in the exchanges of a pass: either all meet here, or this one ends all. Where ranks of
+    // a mesh fail together, the first of them is the quickest to speak.
+    const bool all_failed = ranks().all_come_within(mesh_ranks().first() ? 2 : 3);
+    if (!all_failed || ranks().first())
+      print_sentence(ranks().first() ? sentence : fmt::format("rank {}: {}", ranks().rank(), sentence));
+    if (!all_failed) ranks().end_all();
+    return;
+  }
   const std::vector<std::string> all = ranks().tell_failure(sentence);
   if (!ranks().first()) return;
   for (std::size_t r = 0; r < all.size(); ++r) {

@@ -157,12 +157,13 @@ void print_models() {
 }
 
 void print_system() {
+  const std::string_view chosen = kernels::kernels().name;  // LANO_SIMD may be wrong: then nothing is printed
   fmt::print("lano {}\nthreads      {} (OpenMP)\n", kVersion, thread_count());
   std::string available;
   for (const kernels::Simd simd : kernels::available_simd())
     available += (available.empty() ? "" : ", ") + kernels::simd_name(simd);
   fmt::print("MPI          {}\n", mpi_text());
-  fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", kernels::kernels().name, available);
+  fmt::print("kernels      {} (of {}; LANO_SIMD chooses)\n", chosen, available);
   const auto program = program_folder() / "lano-torch";
   if (!std::filesystem::exists(program)) {
     fmt::print("LibTorch     not built in: LANO trains and predicts, the operators of the comparison do not\n");

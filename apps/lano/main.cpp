@@ -14,12 +14,12 @@
 namespace {
 
 // One of several processes of a job, where mpirun started it.
-void join_for(std::string_view command) {
+void join_for(std::string_view command, bool cluster_bench) {
   lano::join_ranks();
-  if (lano::ranks().alone() || command == "train") return;
+  if (lano::ranks().alone() || command == "train" || command == "predict" || cluster_bench) return;
   lano::fail_usage(fmt::format("running 'lano {}'", command), "one process",
                    fmt::format("{} ranks", lano::ranks().size()),
-                   "start it without mpirun; 'lano train' runs on ranks");
+                   "start it without mpirun; 'lano train', 'lano predict' and 'lano bench cluster' run on ranks");
 }
 
 }  // namespace
@@ -27,8 +27,11 @@ void join_for(std::string_view command) {
 int main(int argc, char** argv) {
   using namespace lano::cli;
   prepare_process();
-  if (const int code = start_ranks([&] { join_for(argc > 1 ? argv[1] : ""); }); code != 0) return code;
-  if (argc > 1 && std::string_view(argv[1]) == "bench") hand_to_lano_torch(argv);
+  // The bench of a cluster needs no LibTorch; all others are those of lano-torch.
+  const bool bench = argc > 1 && std::string_view(argv[1]) == "bench",
+             cluster_bench = bench && argc > 2 && std::string_view(argv[2]) == "cluster";
+  if (const int code = start_ranks([&] { join_for(argc > 1 ? argv[1] : "", cluster_bench); }); code != 0) return code;
+  if (bench && !cluster_bench) hand_to_lano_torch(argv);
 
   CLI::App app{"LANO: learn the solution operator of a PDE from data, and use it anywhere.", "lano"};
   app.set_version_flag("--version", std::string("lano ") + lano::kVersion);
@@ -49,7 +52,7 @@ int main(int argc, char** argv) {
   add_info(app);
   add_model_commands(app, program);
   add_export(app);
-  app.add_subcommand("bench", "measure the engines and the operators on this machine (LibTorch)");
+  add_cluster_bench(app);
   add_report(app);
   add_runs(app);
   std::vector<std::string> commands;

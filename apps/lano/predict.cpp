@@ -5,7 +5,11 @@
 
 #include "command.h"
 #include "core/error.h"
+#include "core/ranks.h"
+#include "core/version.h"
 #include "evaluate/loaded_model.h"
+#include "kernels/mesh_part.h"
+#include "kernels/tile_kernels.h"
 #include "prediction_files.h"
 #include "run_options.h"
 
@@ -23,22 +27,46 @@ void check_sources(const PredictOptions& o) {
                        "see 'lano import --cells'");
 }
 
+// Ranks with another program, model or question would compute something that is nobody's.
+void check_same_work(const PredictOptions& o, const Query& query) {
+  if (ranks().alone()) return;
+  const std::string mine =
+      fmt::format("lano {}, {}; {}: {} bytes; {}: {} samples of {}", kVersion, kernels::kernels().name, o.model,
+                  std::filesystem::file_size(o.model), o.data.empty() ? "arrays" : o.data, query.samples.count,
+                  shape_text(query.set.shape));
+  const std::vector<std::string> all = ranks().gather(mine);
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    fail(fmt::format("predicting on {} ranks", all.size()), fmt::format("on rank {} what rank 0 has ({})", r, all[0]),
+         all[r], "give all ranks the same program, processors, model and data");
+  }
+}
+
 void run_predict(const PredictOptions& o, const Program& program) {
   check_output_name(o);
   check_sources(o);
   choose_device(program, o.device);
   const bool composite = o.engine == "composite" || o.device != "cpu";
   ModelFile file = read_model_file(o.model);
+  if (!ranks().alone() && needs_torch(file, composite))
+    fail_usage(fmt::format("predicting on {} ranks", ranks().size()), "a LANO on the fused engine", "another model",
+               "start it without mpirun");
   program.need_torch(needs_torch(file, composite));
   program.use_threads(o.threads);
   LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
-  const Query query = read_query(o, model.about, model.predictor->task());
+  const Query query = read_query(o, model.about, model.predictor->task(), can_be_in_parts(o));
   check_output(o, query);
   choose_agents(*model.predictor, o.agents);
+  set_mesh_ranks(ranks().size());  // the points of each sample are divided over all of them
+  check_same_work(o, query);
+  if (query.in_parts) return predict_in_parts(o, query, *model.predictor);
+  for (std::int64_t i = 0; i < query.samples.count; ++i)
+    kernels::predicted_points(query.samples.points_of(i), mesh_ranks());  // refuses more ranks than pieces
   const auto start = std::chrono::steady_clock::now();
   const Prediction prediction = model.predictor->predict(query.set, query.samples, query.steps);
-  write_prediction(o, query, prediction,
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (ranks().first())
+    write_prediction(o, query, prediction,
+                     std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 }  // namespace

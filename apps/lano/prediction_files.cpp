@@ -7,7 +7,12 @@
 #include "edge.h"
 
 namespace lano::cli {
-namespace {
+SetDescription predicted_set(const Query& q) {
+  SetDescription set = q.set;
+  set.generator = nlohmann::json{{"program", "lano predict"}}.dump();
+  set.kept.clear();  // the solver's further fields are not predicted
+  return set;
+}
 
 void write_cells(const Query& q, DatasetWriter& writer) {
   if (!q.cell_kind) return;
@@ -23,10 +28,10 @@ void write_cells(const Query& q, DatasetWriter& writer) {
   for (std::int64_t i = 0; i < q.samples.count; ++i) writer.write_cells(i, q.cells_of(i));
 }
 
+namespace {
+
 void write_h5(const std::string& path, const Query& q, const Prediction& prediction) {
-  SetDescription set = q.set;
-  set.generator = nlohmann::json{{"program", "lano predict"}}.dump();
-  set.kept.clear();  // the solver's further fields are not predicted
+  const SetDescription set = predicted_set(q);
   const Samples& s = q.samples;
   std::span<const float> shared;
   if (s.shared_coordinates) shared = s.coordinates;
@@ -95,12 +100,16 @@ void write_prediction(const PredictOptions& o, const Query& query, const Predict
   } else {
     write_vtk_files(o.out, query, prediction);
   }
+  say_written(o, query, prediction.frames, seconds);
+}
+
+void say_written(const PredictOptions& o, const Query& query, std::int64_t frames, double seconds) {
   const auto count = static_cast<double>(query.samples.count);
-  const bool several = is_vtk(o.out) && (query.samples.count > 1 || prediction.frames > 1);
+  const bool several = is_vtk(o.out) && (query.samples.count > 1 || frames > 1);
   fmt::print("{}{}: {} predictions of {}{}; {:.2f} ms per sample, {:.3g} points/s\n", o.out,
              several ? " (numbered)" : "", query.samples.count, shape_text(query.set.shape), frames_text(query),
              1e3 * seconds / count,
-             static_cast<double>(query.samples.first_point(query.samples.count) * prediction.frames) / seconds);
+             static_cast<double>(query.samples.first_point(query.samples.count) * frames) / seconds);
 }
 
 }  // namespace lano::cli

@@ -19,6 +19,17 @@ void check_output(const PredictOptions& options, const Query& query);
 // Writes the prediction and prints a line with its time and points per second.
 void write_prediction(const PredictOptions& options, const Query& query, const Prediction& prediction, double seconds);
 
+void say_written(const PredictOptions& options, const Query& query, std::int64_t frames, double seconds);
+
+// On several ranks that have the points of each sample among them: every rank reads its own points, answers for them
+// and writes them (prediction_parts.cpp). Whether this can be asked for at all.
+bool can_be_in_parts(const PredictOptions& options);
+void predict_in_parts(const PredictOptions& options, const Query& query, Predictor& predictor);
+
+// The file of a prediction: a dataset of the same samples.
+SetDescription predicted_set(const Query& query);
+void write_cells(const Query& query, DatasetWriter& writer);
+
 bool is_vtk(const std::filesystem::path& out);
 void check_vtk_output(const std::filesystem::path& out, const Query& query, bool force);
 void write_vtk_files(const std::filesystem::path& out, const Query& query, const Prediction& prediction);

@@ -7,6 +7,7 @@
 
 #include "console.h"
 #include "core/error.h"
+#include "core/ranks.h"
 #include "evaluate/set_fit.h"
 #include "prediction_times.h"
 
@@ -22,7 +23,7 @@ void read_set_cells(const DatasetReader& reader, Query& query) {
   }
 }
 
-Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task) {
+Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task, bool in_parts) {
   const DatasetReader reader = open_dataset(o.data, task);
   SetDescription given = reader.description();
   // A dataset of inputs alone needs no times if they are given.
@@ -33,9 +34,10 @@ Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task) {
     fail_usage_plainly("predicting", fmt::format("split '{}' has no samples", o.split), "choose another --split");
   Query query;
   query.set = std::move(given);
-  query.samples = reader.read(ids);
+  query.in_parts = in_parts && query.set.geometry != Geometry::points;
+  query.samples = query.in_parts ? reader.outline(ids) : reader.read(ids);
   query.known_frames = query.samples.output.empty() ? 0 : query.samples.frames;
-  read_set_cells(reader, query);
+  if (!query.in_parts || ranks().first()) read_set_cells(reader, query);
   return query;
 }
 
@@ -135,9 +137,9 @@ std::span<const float> Query::truth(std::int64_t sample, std::int64_t frame) con
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size));
 }
 
-Query read_query(const PredictOptions& o, const ModelFile& model, Task task) {
+Query read_query(const PredictOptions& o, const ModelFile& model, Task task, bool in_parts) {
   check_words_fit(o, task);
-  Query query = o.data.empty() ? query_from_arrays(o, model, task) : from_dataset(o, model, task);
+  Query query = o.data.empty() ? query_from_arrays(o, model, task) : from_dataset(o, model, task, in_parts);
   if (task == Task::autoregressive) {
     set_steps(o, model, query);
   } else if (task == Task::time_conditional) {
@@ -145,7 +147,7 @@ Query read_query(const PredictOptions& o, const ModelFile& model, Task task) {
   } else {
     query.true_frame = {query.known_frames > 0 ? 0 : -1};
   }
-  check_memory(query);
+  if (!query.in_parts) check_memory(query);
   return query;
 }
 

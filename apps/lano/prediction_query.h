@@ -19,6 +19,7 @@ struct Query {
   SetDescription set;      // its times are those of the frames to be predicted
   Samples samples;         // for autoregressive models the output begins with the frames they step from
   std::int64_t steps = 0;  // of an autoregressive model
+  bool in_parts = false;   // of the samples only what is known without their numbers: each rank reads its own points
 
   std::optional<CellKind> cell_kind;
   std::vector<std::vector<std::int64_t>> cells;  // one for all samples or one for each, [cells, corners]
@@ -37,7 +38,8 @@ struct Query {
 // Frames that an autoregressive model steps from; 0 for other models.
 std::int64_t state_frames(const ModelFile& model, Task task);
 
-Query read_query(const PredictOptions& options, const ModelFile& model, Task task);
+// in_parts: where the dataset has a mesh, its numbers are left to prediction_parts.cpp.
+Query read_query(const PredictOptions& options, const ModelFile& model, Task task, bool in_parts);
 
 // The samples of arrays: input fields, first state, coordinates (prediction_arrays.cpp).
 Query query_from_arrays(const PredictOptions& options, const ModelFile& model, Task task);

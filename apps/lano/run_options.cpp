@@ -6,6 +6,7 @@
 
 #include "console.h"
 #include "core/interrupt.h"
+#include "core/ranks.h"
 #include "model_spec/model_catalogue.h"
 
 namespace lano::cli {
@@ -40,6 +41,7 @@ TrainConfig read_recipe(const std::vector<std::string>& files, const std::string
 void choose_agents(Predictor& predictor, std::int64_t agents) {
   if (agents == 0) return;
   const std::int64_t used = predictor.use_agents(agents);
+  if (!ranks().first()) return;
   fmt::print(stderr, "using {} agents{}\n", used,
              used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
 }

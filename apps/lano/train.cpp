@@ -28,6 +28,7 @@ struct TrainArguments {
   std::string run;  // of --resume
   bool resume = false, keys = false;
   std::int64_t stop_after = 0, seeds = 0;
+  int mesh_ranks = 1;
   int threads = 0;
   double minutes = 0;
   std::string device = "cpu";
@@ -90,16 +91,17 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
 
 // On several ranks the first one chooses for all. It measures the pace alone, on steps that all will share.
 OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::filesystem::path& scratch) {
-  const int size = ranks().size();
+  const int size = ranks().size(), groups = mesh_groups();
   if (size == 1) return chosen_recipe(wish, said, scratch);
   std::string text;
   if (ranks().first()) {
     const AloneForNow by_itself;
     if (wish.minutes > 0 || wish.files.empty()) wish.minutes = (wish.minutes > 0 ? wish.minutes : kOwnMinutes) * size;
     OwnRecipe chosen = chosen_recipe(wish, said, scratch);
-    if (wish.files.empty() && chosen.config.batch < size) {
-      chosen.config.batch = size;
-      chosen.because.push_back(fmt::format("batch   {}, one sample per rank", size));
+    if (wish.files.empty() && chosen.config.batch < groups) {
+      chosen.config.batch = groups;
+      chosen.because.push_back(fmt::format("batch   {}, one sample per rank{}", groups,
+                                           groups == size ? "" : " or group of ranks that share a mesh"));
     }
     text = nlohmann::json{{"recipe", to_toml(chosen.config)}, {"because", chosen.because}}.dump();
   }
@@ -132,6 +134,7 @@ void run_train(const TrainArguments& o, const Program& program) {
   if (!ranks().alone() && needs_torch(config))
     fail_usage(fmt::format("training on {} ranks", ranks().size()), "a LANO on the fused engine",
                fmt::format("model.name = {}", config.model), "start it without mpirun");
+  set_mesh_ranks(o.mesh_ranks);
   program.need_torch(needs_torch(config));
   program.use_threads(o.threads);
   keep_freed_memory();
@@ -204,6 +207,12 @@ void add_train(CLI::App& app, const Program& program) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seeds", o->seeds, "number of seeds to train into OUT/seed-<seed>, with mean and deviation")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--mesh-ranks", o->mesh_ranks,
+                   "under mpirun: so many ranks have the points of each sample among them; the samples of a step are "
+                   "divided over the groups")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   add_device_option(command, o->device);

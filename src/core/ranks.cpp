@@ -21,6 +21,9 @@ class OneRank : public Ranks {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  std::unique_ptr<Ranks> split(int) override { return std::make_unique<OneRank>(); }
+  bool all_come_within(double) noexcept override { return true; }
+  void end_all() noexcept override {}
 
  protected:
   void exchange(const void* mine, std::size_t bytes, void* all) override { copy(mine, bytes, all); }
@@ -39,15 +42,116 @@ std::unique_ptr<Ranks>& current() {
   return ranks;
 }
 
+std::unique_ptr<Ranks>& current_mesh() {
+  static std::unique_ptr<Ranks> ranks = std::make_unique<OneRank>();
+  return ranks;
+}
+
+// Exchanges of at most this many floats: the counts of MPI are ints, of bytes.
+constexpr std::size_t kFloatsOfExchange = std::size_t{1} << 28;
+
 }  // namespace
 
 Ranks& ranks() { return *current(); }
 void set_ranks(std::unique_ptr<Ranks> several) {
+  current_mesh() = std::make_unique<OneRank>();  // before the ranks it is a part of
   current() = several == nullptr ? std::make_unique<OneRank>() : std::move(several);
 }
 
-AloneForNow::AloneForNow() : several_(std::move(current())) { set_ranks(nullptr); }
-AloneForNow::~AloneForNow() { set_ranks(std::move(several_)); }
+Ranks& one_rank() {
+  static OneRank itself;
+  return itself;
+}
+
+Ranks& mesh_ranks() { return *current_mesh(); }
+int mesh_group() { return ranks().rank() / mesh_ranks().size(); }
+int mesh_groups() { return ranks().size() / mesh_ranks().size(); }
+void set_mesh_ranks(int size) {
+  const int all = ranks().size();
+  if (size < 1 || all % size != 0)
+    fail_usage(fmt::format("dividing each mesh over {} ranks", size), "a number that divides the ranks of the job",
+               fmt::format("{} ranks", all));
+  ranks().meet();  // one that has failed is heard here: no rank divides them alone
+  current_mesh() = ranks().split(ranks().rank() / size);
+}
+
+AloneForNow::AloneForNow() : several_(std::move(current())), mesh_(std::move(current_mesh())) { set_ranks(nullptr); }
+AloneForNow::~AloneForNow() {
+  set_ranks(std::move(several_));
+  current_mesh() = std::move(mesh_);
+}
+
+void Ranks::gather_floats(std::span<const float> mine, std::span<const std::size_t> counts, std::span<float> all) {
+  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto rounds =
+      static_cast<std::int64_t>(std::max<std::size_t>(1, (total + kFloatsOfExchange - 1) / kFloatsOfExchange));
+  std::vector<std::size_t> bytes(counts.size());
+  if (rounds == 1) {
+    std::transform(counts.begin(), counts.end(), bytes.begin(), [](std::size_t n) { return n * sizeof(float); });
+    return exchange(mine.data(), bytes, all.data());
+  }
+  std::vector<float> got;
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    const auto part = [&](std::size_t r) { return share_of(static_cast<std::int64_t>(counts[r]), round, rounds); };
+    std::size_t size = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      bytes[r] = static_cast<std::size_t>(part(r).count()) * sizeof(float);
+      size += static_cast<std::size_t>(part(r).count());
+    }
+    got.resize(size);
+    exchange(mine.data() + part(static_cast<std::size_t>(rank())).first, bytes, got.data());
+    std::size_t from = 0, to = 0;
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      const auto count = static_cast<std::size_t>(part(r).count());
+      std::copy_n(got.data() + from, count, all.data() + to + static_cast<std::size_t>(part(r).first));
+      from += count;
+      to += counts[r];
+    }
+  }
+}
+
+void Ranks::swap_floats(std::span<const float> pieces, std::span<const std::size_t> counts, std::span<float> got,
+                        std::span<const std::size_t> got_counts) {
+  std::vector<std::size_t> bytes(counts.size()), got_bytes(counts.size());
+  const auto in_bytes = [](std::size_t n) { return n * sizeof(float); };
+  std::transform(counts.begin(), counts.end(), bytes.begin(), in_bytes);
+  std::transform(got_counts.begin(), got_counts.end(), got_bytes.begin(), in_bytes);
+  hand_round(pieces.data(), bytes, got.data(), got_bytes);
+}
+
+void Ranks::turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
+                         std::vector<float>& all) {
+  const auto at = static_cast<std::size_t>(rank());
+  const Share own = share_of(width, rank(), size());
+  const std::int64_t rows = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  std::vector<std::size_t> sent(counts.size()), got(counts.size());
+  pieces_.resize(mine.size());
+  float* piece = pieces_.data();
+  for (int to = 0; to < size(); ++to) {
+    const Share columns = share_of(width, to, size());
+    for (std::int64_t r = 0; r < counts[at]; ++r)
+      piece = std::copy_n(mine.data() + r * width + columns.first, columns.count(), piece);
+    sent[static_cast<std::size_t>(to)] = static_cast<std::size_t>(counts[at] * columns.count());
+    got[static_cast<std::size_t>(to)] = static_cast<std::size_t>(counts[static_cast<std::size_t>(to)] * own.count());
+  }
+  all.resize(static_cast<std::size_t>(rows * own.count()));
+  swap_floats(pieces_, sent, all, got);
+}
+
+void Ranks::join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole) {
+  const std::int64_t rows = width == 0 ? 0 : static_cast<std::int64_t>(whole.size()) / width;
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < size(); ++r)
+    counts.push_back(static_cast<std::size_t>(rows * share_of(width, r, size()).count()));
+  got_.resize(whole.size());
+  gather_floats(mine, counts, got_);
+  const float* from = got_.data();
+  for (int r = 0; r < size(); ++r) {
+    const Share columns = share_of(width, r, size());
+    for (std::int64_t row = 0; row < rows; ++row, from += columns.count())
+      std::copy_n(from, columns.count(), whole.data() + row * width + columns.first);
+  }
+}
 
 std::vector<std::string> Ranks::gather_texts(std::string_view mine, std::span<const std::size_t> bytes) {
   std::string all(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}), '\0');

@@ -42,6 +42,32 @@ class Ranks {
   // All are here.
   void meet() { check_in(0); }
 
+  // For the passes over one mesh, many times a step; without the word whether all are well.
+  // Floats of every rank, counts[r] of rank r, one behind the other in the order of ranks.
+  void gather_floats(std::span<const float> mine, std::span<const std::size_t> counts, std::span<float> all);
+  // counts[r] floats for rank r, one piece behind the other; got_counts[r] from it. None for oneself.
+  void swap_floats(std::span<const float> pieces, std::span<const std::size_t> counts, std::span<float> got,
+                   std::span<const std::size_t> got_counts);
+  // mine [own, width], counts[r] rows of rank r: `all` becomes this rank's columns, share_of(width, rank, size), of all
+  // rows in the order of ranks. And back: [rows, columns] of every rank to [rows, width] on all.
+  void turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
+                    std::vector<float>& all);
+  void join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole);
+
+  // What has come from other ranks, in how many exchanges: gathers, where all get the same, and swaps, where each pair
+  // has a piece of its own.
+  struct Traffic {
+    std::int64_t bytes = 0, gathers = 0, swaps = 0;
+  };
+  const Traffic& traffic() const { return traffic_; }
+
+  // Those with the same colour, in the order of ranks.
+  virtual std::unique_ptr<Ranks> split(int colour) = 0;
+  // Whether all came within so many seconds; to be asked once, by a rank that cannot go on.
+  virtual bool all_come_within(double seconds) noexcept = 0;
+  // Ends all ranks at once, this one too.
+  virtual void end_all() noexcept = 0;
+
   // Tells the others, in their next exchange, that this one cannot go on. What all ranks that failed by then had to
   // say; empty where this is not heard by anybody.
   std::vector<std::string> tell_failure(const std::string& sentence) noexcept;
@@ -53,17 +79,35 @@ class Ranks {
   // One piece for each other rank, one behind the other; and one from each.
   virtual void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
                           std::span<const std::size_t> got_bytes) = 0;
+  void count_gather(std::size_t bytes) {
+    traffic_.bytes += static_cast<std::int64_t>(bytes);
+    ++traffic_.gathers;
+  }
+  void count_swap(std::size_t bytes) {
+    traffic_.bytes += static_cast<std::int64_t>(bytes);
+    ++traffic_.swaps;
+  }
 
  private:
   std::vector<std::int64_t> check_in(std::int64_t value);  // the values of all ranks; throws RankFailure
   std::vector<std::string> gather_texts(std::string_view mine, std::span<const std::size_t> bytes);
 
-  std::vector<float> pieces_, got_;  // of sum_rows, kept: new memory at every step would cost page faults
+  Traffic traffic_;
+  std::vector<float> pieces_, got_;  // of sums, kept: new memory at every step would cost page faults
 };
 
 // Those of this process: one, until a program that was started as one of several says otherwise.
 Ranks& ranks();
 void set_ranks(std::unique_ptr<Ranks> several);  // null: this process by itself again
+
+Ranks& one_rank();  // this process by itself
+
+// Ranks that have the points of a sample among them: `size` neighbouring ones of those above make a group, and each
+// group has samples of its own. One by itself: every rank has whole samples.
+Ranks& mesh_ranks();
+void set_mesh_ranks(int size);  // refuses a size that does not divide the ranks
+int mesh_group();               // which of the groups this rank is in
+int mesh_groups();
 
 // While it lives, this rank works by itself; the others may wait for it in an exchange.
 class AloneForNow {
@@ -74,7 +118,7 @@ class AloneForNow {
   AloneForNow& operator=(const AloneForNow&) = delete;
 
  private:
-  std::unique_ptr<Ranks> several_;
+  std::unique_ptr<Ranks> several_, mesh_;
 };
 
 // Piece `part` of `parts` of `count` things: first .. last - 1.

@@ -112,33 +112,60 @@ std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh,
   return same ? std::vector<double>{} : ratio;
 }
 
-bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing) {
+namespace {
+
+// Points from one index of an axis to the next.
+std::vector<std::int64_t> strides(const Shape& shape) {
+  std::vector<std::int64_t> stride(shape.size(), 1);
+  for (std::size_t a = shape.size(); a-- > 1;) stride[a - 1] = stride[a] * shape[a];
+  return stride;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> grid_corners(const Shape& shape) {
+  const std::vector<std::int64_t> stride = strides(shape);
+  std::vector<std::int64_t> points{0};
+  for (std::size_t a = 0; a < shape.size(); ++a) points.push_back((shape[a] - 1) * stride[a]);
+  return points;
+}
+
+bool uniform_grid_spacing(const Shape& shape, std::span<const float> corners, std::int64_t first,
+                          std::span<const float> coordinates, std::vector<double>* spacing) {
   const std::size_t axes = shape.size();
-  if (coordinates.size() != static_cast<std::size_t>(element_count(shape)) * axes)
-    return false;  // axes and coordinates differ
-  std::vector<std::int64_t> stride(axes, 1);
-  for (std::size_t a = axes; a-- > 1;) stride[a - 1] = stride[a] * shape[a];
-  const auto at = [&](std::int64_t point, std::size_t axis) {
-    return static_cast<double>(coordinates[static_cast<std::size_t>(point) * axes + axis]);
-  };
+  const std::vector<std::int64_t> stride = strides(shape);
+  const auto origin = [&](std::size_t axis) { return static_cast<double>(corners[axis]); };
   std::vector<double> step(axes, 1.0), extent(axes, 0.0);
   for (std::size_t a = 0; a < axes; ++a) {
     if (shape[a] < 2) continue;
-    extent[a] = at((shape[a] - 1) * stride[a], a) - at(0, a);
+    extent[a] = static_cast<double>(corners[(a + 1) * axes + a]) - origin(a);
     step[a] = extent[a] / static_cast<double>(shape[a] - 1);
     if (!(step[a] > 0) || !std::isfinite(step[a])) return false;
   }
   // Float coordinates of a uniform grid stray from it by rounding only: 1e-5 of the extent is far above that and far
   // below any intended stretching.
-  for (std::int64_t p = 0; p < element_count(shape); ++p) {
+  for (std::size_t i = 0; i < coordinates.size() / axes; ++i) {
     for (std::size_t a = 0; a < axes; ++a) {
-      const auto index = static_cast<double>(p / stride[a] % shape[a]);
-      if (!(std::abs(at(p, a) - (at(0, a) + index * step[a])) <= 1e-5 * std::max(extent[a], 1e-30)))
+      const auto index = static_cast<double>((first + static_cast<std::int64_t>(i)) / stride[a] % shape[a]),
+                 at = static_cast<double>(coordinates[i * axes + a]);
+      if (!(std::abs(at - (origin(a) + index * step[a])) <= 1e-5 * std::max(extent[a], 1e-30)))
         return false;  // NaN, too
     }
   }
   if (spacing != nullptr) *spacing = step;
   return true;
+}
+
+bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing) {
+  const std::size_t axes = shape.size();
+  if (coordinates.size() != static_cast<std::size_t>(element_count(shape)) * axes || coordinates.empty())
+    return false;  // axes and coordinates differ
+  std::vector<float> corners;
+  for (const std::int64_t point : grid_corners(shape)) {
+    const auto from = coordinates.begin() + static_cast<std::ptrdiff_t>(point) * static_cast<std::ptrdiff_t>(axes);
+    corners.insert(corners.end(), from, from + static_cast<std::ptrdiff_t>(axes));
+  }
+  return uniform_grid_spacing(shape, corners, 0, coordinates, spacing);
 }
 
 std::vector<double> bounds(std::span<const float> coordinates, std::int64_t dims) {

@@ -70,6 +70,12 @@ std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh,
 // (if not null) receives the step of each axis (1 for an axis of one point).
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing);
 
+// The same where only some of the points are at hand, those from `first` on: corners are the coordinates of the points
+// that say what a uniform grid would be, grid_corners: the first one, and the last of each axis beside it.
+bool uniform_grid_spacing(const Shape& shape, std::span<const float> corners, std::int64_t first,
+                          std::span<const float> coordinates, std::vector<double>* spacing);
+std::vector<std::int64_t> grid_corners(const Shape& shape);
+
 // The box of points [N, dims]: lower and upper end of each axis.
 std::vector<double> bounds(std::span<const float> coordinates, std::int64_t dims);
 

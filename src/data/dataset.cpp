@@ -113,27 +113,79 @@ Samples DatasetReader::read(std::span<const std::int64_t> ids) const {
   }
 }
 
-Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
-  std::unique_lock lock(one_at_a_time, std::defer_lock);
-  if (!path_.empty()) lock.lock();
-  const std::string reading = doing();
+// With the frames of the file's output, before initial ones are moved there.
+Samples DatasetReader::outline_in_file(std::span<const std::int64_t> ids) const {
   const SetDescription& d = description_;
-  const std::int64_t frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size()) - moved_frames_,
-                     inputs = d.input_channels() + moved_frames_ * d.output_channels();  // as the file has them
-  const bool ragged = !offsets_.empty();
   Samples samples;
   samples.count = static_cast<std::int64_t>(ids.size());
   samples.points = d.points();
-  samples.frames = frames;
+  samples.frames = d.time.empty() ? 1 : static_cast<std::int64_t>(d.time.size()) - moved_frames_;
   samples.shared_coordinates = shared_;
   samples.own_coordinates = !shared_ && size_ > 1;
   samples.ids.assign(ids.begin(), ids.end());
   for (const std::int64_t id : ids) {
     if (id < 0 || id >= size_) {
-      fail(reading, fmt::format("a sample below {}", size_), std::to_string(id));
+      fail(doing(), fmt::format("a sample below {}", size_), std::to_string(id));
     }
-    if (ragged) samples.counts.push_back(counts_[static_cast<std::size_t>(id)]);
+    if (!counts_.empty()) samples.counts.push_back(counts_[static_cast<std::size_t>(id)]);
   }
+  return samples;
+}
+
+Samples DatasetReader::outline(std::span<const std::int64_t> ids) const {
+  Samples samples = outline_in_file(ids);
+  if (moved_frames_ > 0) samples.frames = has_output_ ? samples.frames + moved_frames_ : moved_frames_;
+  return samples;
+}
+
+void DatasetSource::read_points(const char* array, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                                std::span<float>) const {
+  fail("reading a part of a sample", "a dataset in a file", fmt::format("the array '{}' in memory", array));
+}
+
+SampleSlab DatasetReader::read_part(std::int64_t id, std::int64_t first, std::int64_t count,
+                                    std::int64_t frames) const {
+  check_unchanged();
+  const std::unique_lock lock(one_at_a_time);
+  const std::string reading = doing();
+  const SetDescription& d = description_;
+  SampleSlab part{outline_in_file({&id, 1}), first, {}};
+  Samples& samples = part.samples;
+  if (d.geometry == Geometry::points || first < 0 || count < 0 || first + count > d.points())
+    fail(reading, fmt::format("a part of the {} points of a grid or mesh", d.points()),
+         fmt::format("{} from {} on", count, first));
+  samples.points = count;
+  samples.shared_coordinates = samples.own_coordinates = false;
+  const auto append = [&](const char* name, std::vector<float>& to, std::int64_t row, std::int64_t frame,
+                          std::int64_t begin, std::int64_t points, std::int64_t channels) {
+    const std::size_t before = to.size();
+    to.resize(before + static_cast<std::size_t>(points * channels));
+    const std::span<float> values = std::span(to).subspan(before);
+    if (values.empty()) return;
+    source_->read_points(name, row, frame, begin, points, values);
+    check_finite(values, reading, name, id);
+  };
+  const std::int64_t place = shared_ ? 0 : id;
+  append("coords", samples.coordinates, place, -1, first, count, d.dims());
+  for (const std::int64_t corner : d.geometry == Geometry::grid ? grid_corners(d.shape) : std::vector<std::int64_t>{})
+    append("coords", part.corners, place, -1, corner, 1, d.dims());
+  append("input", samples.input, id, -1, first, count, d.input_channels() + moved_frames_ * d.output_channels());
+  samples.frames = has_output_ ? std::clamp<std::int64_t>(frames - moved_frames_, 0, samples.frames) : 0;
+  for (std::int64_t frame = 0; frame < samples.frames; ++frame)
+    append("output", samples.output, id, d.time.empty() ? -1 : frame, first, count, d.output_channels());
+  if (moved_frames_ > 0) move_initial_frames(samples);
+  check_unchanged();
+  return part;
+}
+
+Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
+  if (!path_.empty()) lock.lock();
+  const std::string reading = doing();
+  const SetDescription& d = description_;
+  const std::int64_t inputs = d.input_channels() + moved_frames_ * d.output_channels();  // as the file has them
+  const bool ragged = !offsets_.empty();
+  Samples samples = outline_in_file(ids);
   // Appends the rows of one sample to `to`.
   const auto append = [&](const char* name, std::vector<float>& to, std::int64_t width, std::int64_t id,
                           std::int64_t sample) {

@@ -45,6 +45,9 @@ class DatasetSource {
  public:
   virtual ~DatasetSource() = default;
   virtual void read_rows(const char* array, std::int64_t first, std::int64_t count, std::span<float> values) const = 0;
+  // `count` points from `first` on of one row; frame: of arrays with an axis of times, else -1.
+  virtual void read_points(const char* array, std::int64_t row, std::int64_t frame, std::int64_t first,
+                           std::int64_t count, std::span<float> values) const;
   virtual std::vector<std::int64_t> read_index_rows(const char* array, std::int64_t first,
                                                     std::int64_t count) const = 0;
 };
@@ -58,6 +61,13 @@ class DatasetWriter {
   // description's shape becomes [median count].
   DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
                 const std::vector<std::int64_t>& counts);
+  // A file that several processes write, each its own points (data/part_file.h): with room for all numbers of samples
+  // of one size, which nobody writes here.
+  struct InParts {
+    bool shared_coordinates = false;
+  };
+  DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                InParts in_parts);
   ~DatasetWriter();
   DatasetWriter(const DatasetWriter&) = delete;
   DatasetWriter& operator=(const DatasetWriter&) = delete;
@@ -70,6 +80,13 @@ class DatasetWriter {
   void make_cells(CellKind kind, std::int64_t count);
   void make_cells(CellKind kind, const std::vector<std::int64_t>& counts);
   void write_cells(std::int64_t sample, std::span<const std::int64_t> corners);
+  // Of a file in parts, once its cells are written: where its numbers lie, in bytes; -1 where there are none. After
+  // this only commit().
+  struct Room {
+    std::filesystem::path file;
+    std::int64_t coords = -1, input = -1, output = -1;
+  };
+  Room make_room();
   void commit();  // fails unless every sample was written
 
  private:
@@ -107,6 +124,13 @@ struct Samples {
   std::span<const float> output_of(std::int64_t i, std::int64_t channels) const;  // [frames, N, channels]
 };
 
+// One sample of which only some neighbouring points were read: `samples` has no other points.
+struct SampleSlab {
+  Samples samples;
+  std::int64_t first = 0;      // of the sample's points
+  std::vector<float> corners;  // of a grid: coordinates of its grid_corners (core/set_description.h)
+};
+
 // True for an HDF5 file that says it is a dataset of ours; false for any other file.
 bool is_dataset_file(const std::filesystem::path& path);
 
@@ -138,6 +162,10 @@ class DatasetReader {
   // Reading looks, before and after.
   void check_unchanged() const;
   Samples read(std::span<const std::int64_t> ids) const;
+  // What read() gives, without its numbers.
+  Samples outline(std::span<const std::int64_t> ids) const;
+  // `count` points of a sample of a grid or mesh, and `frames` of its output's times from the first on.
+  SampleSlab read_part(std::int64_t id, std::int64_t first, std::int64_t count, std::int64_t frames) const;
   std::vector<float> read_kept(std::int64_t id) const;  // [N, dk]
   // What the points of a mesh are the corners of; nothing where the file has no cells.
   std::optional<CellKind> cell_kind() const { return cell_kind_; }
@@ -155,6 +183,7 @@ class DatasetReader {
   void check_arrays(const Hdf5File& file);
   void check_cells(const Hdf5File& file);
   Samples read_samples(std::span<const std::int64_t> ids) const;
+  Samples outline_in_file(std::span<const std::int64_t> ids) const;
   void show_initial_as_output();
   void move_initial_frames(Samples& samples) const;
 

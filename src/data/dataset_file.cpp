@@ -45,6 +45,14 @@ class DatasetFileSource final : public DatasetSource {
   void read_rows(const char* array, std::int64_t first, std::int64_t count, std::span<float> values) const override {
     file_.read_rows(array, first, count, values);
   }
+  void read_points(const char* array, std::int64_t row, std::int64_t frame, std::int64_t first, std::int64_t count,
+                   std::span<float> values) const override {
+    std::vector<AxisRange> ranges{{row, 1, 1}};
+    if (frame >= 0) ranges.push_back({frame, 1, 1});
+    ranges.push_back({first, count, 1});
+    ranges.push_back({0, file_.shape(array).back(), 1});
+    file_.read_slab(array, ranges, values);
+  }
   std::vector<std::int64_t> read_index_rows(const char* array, std::int64_t first, std::int64_t count) const override {
     return file_.read_index_rows(array, first, count);
   }
@@ -105,6 +113,27 @@ DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription d
   write_attributes(splits);
 }
 
+DatasetWriter::DatasetWriter(const std::filesystem::path& path, SetDescription description, std::vector<Split> splits,
+                             InParts in_parts)
+    : pending_(path),
+      description_(std::move(description)),
+      shared_(in_parts.shared_coordinates),
+      file_(std::make_unique<Hdf5File>(Hdf5File::create(pending_.temporary()))) {
+  const SetDescription& d = description_;
+  const auto samples = static_cast<std::int64_t>(splits.size());
+  file_->make_in_one_piece("coords", {shared_ ? 1 : samples, d.points(), d.dims()});
+  file_->make_in_one_piece("input", {samples, d.points(), d.input_channels()});
+  file_->make_in_one_piece("output", output_shape(d, samples));
+  write_attributes(splits);
+}
+
+DatasetWriter::Room DatasetWriter::make_room() {
+  Room room{pending_.temporary(), file_->place("coords"), file_->place("input"), file_->place("output")};
+  file_->close();
+  file_ = nullptr;
+  return room;
+}
+
 void DatasetWriter::write_attributes(const std::vector<Split>& splits) {
   const SetDescription& d = description_;
   std::vector<std::uint8_t> codes;
@@ -152,7 +181,7 @@ void DatasetWriter::commit() {
       fail("finishing a dataset", fmt::format("all {} samples", written_.size()),
            fmt::format("sample {} not written", i));
   }
-  file_->close();
+  if (file_ != nullptr) file_->close();
   pending_.publish();
 }
 

@@ -196,6 +196,24 @@ void Hdf5File::make_floats(const std::string& name, const Shape& shape, const Sh
   if (!set) fail_writing(fmt::format("the array '{}' {}", name, shape_text(shape)));
 }
 
+void Hdf5File::make_in_one_piece(const std::string& name, const Shape& shape) {
+  const auto dims = extents(shape);
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr), H5Sclose);
+  const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
+  const Hdf5Handle set(
+      H5Dcreate2(file_.get(), name.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+      H5Dclose);
+  if (!set) fail_writing(fmt::format("room for the array '{}' {}", name, shape_text(shape)));
+}
+
+std::int64_t Hdf5File::place(const std::string& name) const {
+  const Hdf5Handle set = dataset(name);
+  const haddr_t place = H5Dget_offset(set.get());
+  return place == HADDR_UNDEF ? -1 : static_cast<std::int64_t>(place);
+}
+
 namespace {
 
 // Selects `count` rows from `first` of the first axis; returns the file and memory spaces.

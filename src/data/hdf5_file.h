@@ -61,6 +61,10 @@ class Hdf5File {
 
   // A float32 (or uint8) array; chunk empty: contiguous.
   void make_floats(const std::string& name, const Shape& shape, const Shape& chunk);
+  // The same in one piece of the file, whose numbers are whatever they are until somebody writes them at place(), bytes
+  // from the beginning; -1 where there are none.
+  void make_in_one_piece(const std::string& name, const Shape& shape);
+  std::int64_t place(const std::string& name) const;
   void write_rows(const std::string& name, std::int64_t first, std::int64_t count, std::span<const float> values);
   void write_bytes(const std::string& name, std::span<const std::uint8_t> values);
   void write_doubles(const std::string& name, std::span<const double> values);

@@ -25,7 +25,8 @@ std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
 
 }  // namespace
 
-Prediction Predictor::predict(const SetDescription& set, const Samples& samples, std::int64_t steps) {
+Prediction Predictor::predict(const SetDescription& set, const Samples& samples, std::int64_t steps,
+                              const std::optional<Operator::Call::Part>& part) {
   const bool rolls = task() == Task::autoregressive;
   if (rolls && samples.output.empty()) {
     fail_plainly("predicting", "the dataset has no output with the first state",
@@ -52,6 +53,7 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
     std::vector<Operator::Query> queries;
     for (std::int64_t i = first; i < last; ++i) {
       queries.push_back({samples.coordinates_of(i, set.dims()), samples.input_of(i, set.input_channels()), {}, {}});
+      queries.back().call.part = part;
       if (set.geometry != Geometry::points) queries.back().call.mesh = set.shape;
       if (set.geometry == Geometry::mesh)
         queries.back().call.span = set.span.empty() ? std::vector<double>(set.shape.size(), 1.0) : set.span;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,9 +29,15 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  // Time-conditional models give every frame of the dataset; autoregressive ones start after the samples' first frames,
-  // given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
-  Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0);
+  // Time-conditional models give every frame of the dataset; autoregressive ones start after the samples' first
+  // frames, given_frames(set), which are kept, and step freely `steps` times (0: as many as the dataset has frames).
+  Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0) {
+    return predict(set, samples, steps, {});
+  }
+  // This rank's points of one sample of a mesh that several ranks have among them; their values alone are given.
+  Prediction predict(const SetDescription& set, const SampleSlab& part, std::int64_t steps = 0) {
+    return predict(set, part.samples, steps, Operator::Call::Part{part.first, part.corners});
+  }
 
   virtual Task task() const = 0;
   virtual std::int64_t state_frames() const = 0;  // autoregressive models: frames of their state; else 0
@@ -42,6 +49,10 @@ class Predictor {
  protected:
   // Answers all queries; autoregressive models give the next state. Queries may share nothing but the kind of data.
   virtual void apply(std::span<const Operator::Query> queries) = 0;
+
+ private:
+  Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps,
+                     const std::optional<Operator::Call::Part>& part);
 };
 
 class OperatorPredictor : public Predictor {

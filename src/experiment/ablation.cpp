@@ -10,6 +10,8 @@ std::vector<AblationRow> ablation_rows(Geometry geometry, const LanoConfig& refe
                                 {"latent agents", {"model.agent_tokens=latent"}}};
   rows.push_back(reference.ffn_stencil ? AblationRow{"without FFN stencil", {"model.ffn_stencil=false"}}
                                        : AblationRow{"with FFN stencil", {"model.ffn_stencil=true"}});
+  rows.push_back(reference.exchange ? AblationRow{"without exchange", {"model.exchange=false"}}
+                                    : AblationRow{"with exchange", {"model.exchange=true"}});
   rows.push_back(reference.bias == Bias::sum ? AblationRow{"outer bias", {"model.bias=outer"}}
                                              : AblationRow{"sum bias", {"model.bias=sum"}});
   if (geometry == Geometry::points) {

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+
+#include "core/ranks.h"
 
 namespace lano::kernels {
 
@@ -20,6 +23,9 @@ class Buffer {
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
+  // Of large buffers: these floats will be used, the others here and there at most, so that they shall not bring large
+  // pages with them.
+  void expect_parts(std::span<const Share> parts);
 
  private:
   std::unique_ptr<float, GiveBackBuffer> data_;

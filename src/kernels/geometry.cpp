@@ -166,7 +166,7 @@ StencilAxis::Entries StencilAxis::at(double i) const {
 
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
-                       const std::vector<AxisLayout>& axes, bool training) {
+                       const std::vector<AxisLayout>& axes, bool training, bool tables) {
   if (points > (std::int64_t{1} << 28))
     fail("arranging the points of a sample", "at most 2^28", std::to_string(points));
   Geometry g;
@@ -204,6 +204,7 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     g.at_points.back().periodic = round;
     if (used != trained) g.at_agents.back().periodic = round;
   }
+  if (config.exchange) g.places = make_agent_places(config.heads, g.at_points, g.at_agents);
   if (has_stencil(config) && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
     bool whole = true;
@@ -214,9 +215,9 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
       if (g.stencil_shape.size() > 1) g.taps.push_back(stencil_table(axis));
       g.most_taps *= static_cast<std::int64_t>(axis.at(0).entries.size());
     }
-    constexpr std::int64_t kWorthATable = 1 << 17;  // points: beyond them prediction computes what it reads
-    if (training || points <= kWorthATable) write_table(g);
-    if (training) g.table_back = g.table.transposed(points);
+    tables = tables && (training || points <= kWorthATable);
+    if (tables) write_table(g);
+    if (tables && training) g.table_back = g.table.transposed(points);
   }
   return g;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/agent_places.h"
 #include "kernels/tap_table.h"
 #include "model_spec/lano_layout.h"
 
@@ -69,6 +70,7 @@ struct Geometry {
   std::vector<AxisTable> patches_of;  // of each axis: for a point its patches, with 1 / their sizes; training only
   std::vector<AxisInterpolation> at_points;  // from the trained patches to the points, each axis of pool_shape
   std::vector<AxisInterpolation> at_agents;  // from the trained patches to those used; empty where they are the same
+  AgentPlaces places;                        // with model.exchange
   Shape stencil_shape;                       // points of each axis of the stencil; empty without stencil
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes
@@ -77,10 +79,12 @@ struct Geometry {
 };
 
 // used: the patches requested at run time; axes: of the mesh, or of the order of this cloud; training: with the tables
-// of the backward pass.
+// of the backward pass; tables: of the stencil, where they are worth it.
 Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>& trained,
                        const std::vector<std::int64_t>& used, std::int64_t points, const Shape& mesh,
-                       const std::vector<AxisLayout>& axes, bool training = true);
+                       const std::vector<AxisLayout>& axes, bool training = true, bool tables = true);
+
+constexpr std::int64_t kWorthATable = 1 << 17;  // points: beyond them prediction computes what a stencil reads
 
 // see(row, tap, weight) for what the stencil of a mesh or an order reads at a point; taps in row-major order.
 template <class See>

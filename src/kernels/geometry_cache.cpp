@@ -1,6 +1,7 @@
 #include "kernels/geometry_cache.h"
 
 #include "core/fnv.h"
+#include "core/ranks.h"
 
 namespace lano::kernels {
 
@@ -15,8 +16,10 @@ std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Sha
   const Layout layout = lano_layout(config_, shape_, points, mesh, spacing, origin, {}, stretch);
   const std::vector<std::int64_t> trained =
       shape_.patches.empty() ? std::vector<std::int64_t>{config_.agents} : shape_.patches;
-  auto made =
-      std::make_shared<const Geometry>(make_geometry(config_, trained, patches, points, mesh, layout.axes, training_));
+  // Of large meshes that several ranks have among them, each writes out its own part (mesh_part.cpp).
+  const bool tables = mesh_ranks().alone() || points <= kWorthATable;
+  auto made = std::make_shared<const Geometry>(
+      make_geometry(config_, trained, patches, points, mesh, layout.axes, training_, tables));
   if (points > kMostKept) return made;
   if (points_kept_ + points > kMostKept) {
     kept_.clear();

@@ -1,18 +1,9 @@
-// Forward: for each block three rounds over the points, a barrier between them.
-//   pool       each agent averages LN(f) over its patch; A = mean Wq
-//   gather     a tile of points: LN(f) -> K, V; running softmax over points into Y, unit by unit; then the units are
-//   joined
-//   scatter    a tile: Q A^T -> softmax over agents -> Y; + stencil of V; output projection, residual, LN,
-//   feed-forward, residual
-//   feed       where the feed-forward part has a stencil: its second half, once all tiles have their first
-// Prediction stores f, V where there is a stencil, and the hidden features where they have one: C, 2C or (2 + r)C
-// floats per point. Features and answers pass through tile by tile.
+// The passes of a network: what a pass keeps is laid out here (a tape), network_forward.cpp and network_backward.cpp
+// fill it.
 #include "kernels/network.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "core/error.h"
 #include "kernels/network_parts.h"
@@ -20,7 +11,8 @@
 namespace lano::kernels {
 namespace {
 
-AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::int64_t mp, bool training) {
+AgentState carve_agents(Carver& carver, const Widths& w, const AgentPlaces& places, std::int64_t m, std::int64_t mp,
+                        bool training) {
   AgentState s{};
   s.pooled = carver.take(m * w.cp);
   s.a = carver.take(m * w.cp);
@@ -29,310 +21,12 @@ AgentState carve_agents(Carver& carver, const Widths& w, std::int64_t m, std::in
   s.maxima = carver.take(w.heads * mp);
   s.inverse = carver.take(w.heads * mp);
   s.y = carver.take(w.c * mp);
+  s.exchanged = places.features == 0 ? s.y : carver.take(w.c * mp);
+  s.room = carver.take(w.heads * exchange_room(places, w.d));
   s.y_ahead = carver.take(w.heads * m * w.dp);
   s.y_back = training ? carver.take(w.c * mp) : nullptr;
   return s;
 }
-
-// One forward pass over a batch; the tape says what is kept.
-class Forward {
- public:
-  Forward(const PackedWeights& p, Tape& tape, const PointStream& points, const float* time)
-      : p_(p),
-        w_(p.w),
-        k_(p.k),
-        tape_(tape),
-        points_(points),
-        time_(time),
-        scratch_(p.w, tape, false),
-        partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()) {}
-
-  void run() {
-    encode();
-    for (std::size_t l = 0; l < p_.blocks.size(); ++l) {
-      block_columns(l);
-      pool(l);
-      gather(l);
-      join(l);
-      scatter(l);
-      if (p_.blocks[l].ffn_filter != nullptr) feed(l);
-    }
-    if (points_.write) decode();
-  }
-
- private:
-  using Index = std::int64_t;
-
-  Index units() const { return static_cast<Index>(tape_.partition.units.size()); }
-  Index partial_size() const { return w_.heads * (2 + w_.d) * tape_.mp; }
-
-  template <class F>
-  void for_units(F&& f) {
-    parallel_for(units(), scratch_.threads(), [&](Index u, int thread) {
-      const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
-      const Sample& sample = tape_.samples[static_cast<std::size_t>(unit.sample)];
-      f(u, unit, sample, scratch_.of(thread));
-    });
-  }
-
-  void encode() {
-    BlockState& first = tape_.blocks[0];
-    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      const float* column = p_.encoder_bias;
-      if (time_ != nullptr) {
-        std::memcpy(s.t, p_.encoder_bias, static_cast<std::size_t>(w_.cp) * sizeof(float));
-        k_.add(w_.c, 1.0f, time_ + unit.sample * w_.c, s.t);
-        column = s.t;
-      }
-      for_tiles(unit, sample, [&](const Tile& t) {
-        encode_tile(p_, t.rows, points_.read(t.point, t.rows, s.input), column, first.f + t.point * w_.row,
-                    first.stats1 + 2 * t.point, s);
-      });
-    });
-  }
-
-  // The agents' side of the logit biases, at the agents used.
-  void block_columns(std::size_t l) {
-    BlockState& state = tape_.blocks[l];
-    if (state.column1 == nullptr) return;
-    const Geometry& g = *tape_.samples[0].geometry;
-    const PackedBlock& b = p_.blocks[l];
-    const auto fill = [&](const float* vector, float* column) {
-      std::fill_n(column, tape_.mp, 0.0f);
-      if (vector == nullptr) {
-        std::fill_n(column, tape_.m, 1.0f);
-      } else if (g.at_agents.empty()) {
-        std::copy_n(vector, tape_.m, column);
-      } else {
-        interpolate(g.at_agents, vector, 0, tape_.m, scratch_.of(0).line, column);
-      }
-    };
-    fill(p_.shape.bias == Bias::outer ? b.bias1 : nullptr, state.column1);
-    fill(b.bias4, state.column2);
-    for (Index i = 0; i < 2 * tape_.mp; ++i) state.logit_column1[i] = static_cast<float>(kLog2E) * state.column1[i];
-  }
-
-  void pool(std::size_t l) {
-    const PackedBlock& b = p_.blocks[l];
-    const BlockState& state = tape_.blocks[l];
-    const Index chunks = tape_.mp / kPad;
-    const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, scratch_.threads(), [&](Index task, int thread) {
-      Scratch& s = scratch_.of(thread);
-      const auto at = static_cast<std::size_t>(task / chunks);
-      const AgentState& agents = state.agents[at];
-      const Index first = task % chunks * kPad, last = std::min(first + kPad, tape_.m);
-      float* const a = agents.a + first * w_.cp;
-      if (b.latent != nullptr) {
-        for (Index m = first; m < last; ++m) {
-          std::memcpy(agents.a + m * w_.cp, b.latent + m * w_.c, static_cast<std::size_t>(w_.c) * sizeof(float));
-          std::fill_n(agents.a + m * w_.cp + w_.c, w_.cp - w_.c, 0.0f);
-        }
-      } else {
-        for (Index m = first; m < last; ++m) pool_patch(tape_.samples[at], state, b, m, agents.pooled + m * w_.cp, s);
-        k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0,
-                 nullptr, nullptr, nullptr});
-      }
-      for (Index h = 0; h < w_.heads; ++h) {
-        k_.pack({w_.d, tape_.mp, tape_.m, first, last == tape_.m ? tape_.mp : last, agents.a + h * w_.d, 1, w_.cp,
-                 factor, agents.a_ahead + h * w_.d * tape_.mp});
-      }
-    });
-  }
-
-  // The mean of LN(f) over patch m: runs of points along the last axis.
-  void pool_patch(const Sample& sample, const BlockState& state, const PackedBlock& b, Index m, float* mean,
-                  Scratch& s) {
-    const Geometry& g = *sample.geometry;
-    const std::size_t axes = g.pool_shape.size();
-    std::array<PatchRange, 3> box{PatchRange{0, 1}, PatchRange{0, 1}, PatchRange{0, 1}};
-    std::array<Index, 3> extent{1, 1, 1};
-    Index rest = m, count = 1;
-    for (std::size_t a = axes; a-- > 0;) {  // the last axis becomes box[2]
-      const auto patches = static_cast<Index>(g.patches[a].size());
-      box[3 - axes + a] = g.patches[a][static_cast<std::size_t>(rest % patches)];
-      extent[3 - axes + a] = g.pool_shape[a];
-      rest /= patches;
-    }
-    for (const PatchRange& range : box) count *= range.end - range.begin;
-    std::fill_n(mean, w_.cp, 0.0f);
-    for (Index i = box[0].begin; i < box[0].end; ++i) {
-      for (Index j = box[1].begin; j < box[1].end; ++j) {
-        const Index line = sample.first + (i % extent[0] * extent[1] + j % extent[1]) * extent[2];
-        for (Index k = box[2].begin, rows = 0; k < box[2].end; k += rows) {
-          const Index end =
-              k < extent[2] ? std::min(extent[2], box[2].end) : box[2].end;  // of the run, before it wraps
-          rows = std::min(kTile, end - k);
-          const Index point = line + k % extent[2];
-          k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
-                        b.norm1_shift, s.x, w_.row);
-          k_.column_sums(rows, w_.cp, s.x, w_.row, mean);
-        }
-      }
-    }
-    const float share = 1.0f / static_cast<float>(count);
-    for (Index c = 0; c < w_.cp; ++c) mean[c] *= share;
-  }
-
-  void gather(std::size_t l) {
-    const PackedBlock& b = p_.blocks[l];
-    const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp;
-    for_units([&](Index u, const Unit& unit, const Sample& sample, Scratch& s) {
-      const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
-      float* const maxima = partials_.data() + u * partial_size();
-      float* const sums = maxima + w_.heads * mp;
-      float* const y = sums + w_.heads * mp;
-      std::fill_n(maxima, w_.heads * mp, -std::numeric_limits<float>::infinity());
-      std::fill_n(sums, w_.heads * (1 + w_.d) * mp, 0.0f);
-      for_tiles(unit, sample, [&](const Tile& t) {
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain,
-                      b.norm1_shift, s.x, w_.row);
-        const auto linear = [&](const float* matrix, float* to, Index stride) {
-          k_.gemm(
-              {t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
-        };
-        float* const v = state.v != nullptr ? state.v + t.point * w_.row : s.z;
-        linear(b.v, v, w_.row);
-        float* const keys = state.k != nullptr ? state.k + t.point * w_.row : s.y;
-        linear(b.k, keys, w_.row);
-        if (state.q != nullptr) linear(b.q, state.q + t.point * w_.row, w_.row);
-        const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
-        for (Index h = 0; h < w_.heads; ++h) {
-          for (Index r = 0; r < t.rows; r += kAttentionRows) {
-            const Index count = std::min(kAttentionRows, t.rows - r);
-            k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0,
-                     s.logits, mp, nullptr, 0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1,
-                     nullptr});
-            k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
-            k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp,
-                     y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
-          }
-        }
-      });
-    });
-  }
-
-  // Joins what the units of each sample gathered, in their order.
-  void join(std::size_t l) {
-    const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m;
-    const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
-    parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, scratch_.threads(), [&](Index task, int thread) {
-      const auto at = static_cast<std::size_t>(task / w_.heads);
-      const Index h = task % w_.heads;
-      const AgentState& agents = state.agents[at];
-      float* const maxima = agents.maxima + h * mp;
-      float* const inverse = agents.inverse + h * mp;
-      float* const y = agents.y + h * w_.d * mp;
-      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
-      const auto part = [&](Index u, Index offset) { return partials_.data() + u * partial_size() + offset; };
-      std::fill_n(maxima, mp, -std::numeric_limits<float>::infinity());
-      for (Index u = begin; u < end; ++u) {
-        const float* const unit_maxima = part(u, h * mp);
-        for (Index i = 0; i < mp; ++i) maxima[i] = std::max(maxima[i], unit_maxima[i]);
-      }
-      std::fill_n(inverse, mp, 0.0f);
-      std::fill_n(y, w_.d * mp, 0.0f);
-      float* const share = scratch_.of(thread).line;
-      for (Index u = begin; u < end; ++u) {
-        const float* const unit_maxima = part(u, h * mp);
-        const float* const unit_sums = part(u, (w_.heads + h) * mp);
-        const float* const unit_y = part(u, (2 * w_.heads + h * w_.d) * mp);
-        for (Index i = 0; i < mp; ++i) {
-          share[i] = std::exp2(unit_maxima[i] - maxima[i]);
-          inverse[i] += share[i] * unit_sums[i];
-        }
-        for (Index d = 0; d < w_.d; ++d) {
-          for (Index i = 0; i < mp; ++i) y[d * mp + i] += share[i] * unit_y[d * mp + i];
-        }
-      }
-      for (Index i = 0; i < mp; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
-      for (Index d = 0; d < w_.d; ++d) {
-        for (Index i = 0; i < mp; ++i) y[d * mp + i] *= inverse[i];
-      }
-      k_.pack({m, w_.dp, w_.d, 0, w_.dp, y, 1, mp, 1.0f, agents.y_ahead + h * m * w_.dp});
-      if (agents.y_back != nullptr) {
-        k_.pack({w_.d, mp, m, 0, mp, y, mp, 1, 1.0f, agents.y_back + h * w_.d * mp});
-        k_.pack({m, w_.dp, w_.d, 0, w_.dp, agents.a + h * w_.d, w_.cp, 1, factor, agents.a_back + h * m * w_.dp});
-      }
-    });
-  }
-
-  // The tile of a unit as the last rounds of a block see it.
-  ScatterTile tile_of(std::size_t l, const Unit& unit, const Sample& sample, const Tile& t, Scratch& s) {
-    const BlockState& state = tape_.blocks[l];
-    float* const next_stats = l + 1 < p_.blocks.size() ? tape_.blocks[l + 1].stats1 : tape_.last_stats;
-    const auto row = [&](auto* rows, Index stride) { return rows == nullptr ? nullptr : rows + t.point * stride; };
-    return {.rows = t.rows,
-            .f = row(state.f, w_.row),
-            .mid = row(state.mid, w_.row),
-            .next = row(state.next, w_.row),
-            .queries = row(state.q, w_.row),
-            .z = row(state.z, w_.row),
-            .u = row(state.u, w_.wide),
-            .h = row(state.h, w_.wide),
-            .maxima = row(state.maxima, 1),
-            .inverse = row(state.inverse, 1),
-            .head_stride = state.maxima == nullptr ? 0 : tape_.total,
-            .stats1 = row(state.stats1, 2),
-            .stats2 = row(state.stats2, 2),
-            .next_stats = row(next_stats, 2),
-            .row2 = bias_rows(p_, p_.blocks[l], *sample.geometry, t, s).row2,
-            .dropout = tape_.dropout.rate > 0 ? &tape_.dropout : nullptr,
-            .sample = unit.sample,
-            .block = static_cast<Index>(l),
-            .first = t.first};
-  }
-
-  void scatter(std::size_t l) {
-    const PackedBlock& b = p_.blocks[l];
-    const BlockState& state = tape_.blocks[l];
-    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      for_tiles(unit, sample, [&](const Tile& t) {
-        const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
-        const StencilRows rows{values, w_.row, b.filter, w_.cp};
-        scatter_tile(
-            p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile_of(l, unit, sample, t, s),
-            [&](float* out, Index stride) { add_stencil(k_, sample, rows, false, t.first, t.rows, out, stride, s); },
-            s);
-      });
-    });
-  }
-
-  void feed(std::size_t l) {
-    const PackedBlock& b = p_.blocks[l];
-    const float* const u = tape_.blocks[l].u;
-    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      const StencilRows rows{u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
-      for_tiles(unit, sample, [&](const Tile& t) {
-        feed_tile(
-            p_, b, tile_of(l, unit, sample, t, s),
-            [&](float* out, Index stride) { add_stencil(k_, sample, rows, false, t.first, t.rows, out, stride, s); },
-            s);
-      });
-    });
-  }
-
-  void decode() {
-    const float* const f = tape_.blocks.back().next;
-    for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      for_tiles(unit, sample, [&](const Tile& t) {
-        points_.write(t.point, t.rows, decode_tile(p_, t.rows, f + t.point * w_.row, tape_.last_stats + 2 * t.point, s),
-                      w_.wide);
-      });
-    });
-  }
-
-  const PackedWeights& p_;
-  const Widths& w_;
-  const Kernels& k_;
-  Tape& tape_;
-  const PointStream& points_;
-  const float* time_;
-  ScratchPool scratch_;
-  Buffer partials_;
-};
 
 enum class Keep {
   nothing,
@@ -341,6 +35,8 @@ enum class Keep {
 };  // of a pass that predicts, remembers, or records for the backward pass
 
 std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> samples, Keep keep) {
+  // A memory is of one rank: other points are decoded against all of it.
+  Ranks& ranks = keep == Keep::memory ? one_rank() : mesh_ranks();
   const bool training = keep == Keep::everything, each = keep != Keep::nothing;
   if (samples.empty()) fail("applying the fused engine", "at least one sample", "none");
   auto tape = std::make_shared<Tape>();
@@ -351,23 +47,27 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   }
   tape->m = samples[0].geometry->agents;
   tape->mp = padded(tape->m);
-  // A group of a backward pass costs a copy of a block's gradients: few groups where blocks are large.
-  const std::int64_t block = (4 * p.w.c + 2 * p.w.r) * p.w.cp,
-                     groups = std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
-  tape->partition = divide(tape->points, training ? 240 : 640, groups);
+  tape->partition = divide(tape->points, training ? kTrainingUnit : kPredictionUnit, groups_of(p.w));
+  const bool halo = p.blocks[0].filter != nullptr || p.blocks[0].ffn_filter != nullptr;
+  tape->part = std::make_unique<MeshPart>(ranks, tape->samples, tape->partition, training, halo, training);
+  if (p.blocks[0].latent == nullptr) tape->pool = pool_pieces(tape->samples, tape->partition, tape->m);
   const Widths& w = p.w;
-  const std::int64_t features = tape->total * w.row;
   const auto own = [&](std::int64_t size) {
     tape->memory.emplace_back(size);
     return tape->memory.back().data();
   };
+  const auto rows = [&](std::int64_t stride) {  // of all points
+    float* const all = own(tape->total * stride);
+    tape->part->expect_own(tape->memory.back(), stride);
+    return all;
+  };
   tape->blocks.resize(p.blocks.size());
-  float* f = own(features);  // first of all: what a memory lets go again
-  float* stats = own(2 * tape->total);
+  float* f = rows(w.row);  // first of all: what a memory lets go again
+  float* stats = rows(2);
   const bool stencil = p.blocks[0].filter != nullptr;
-  float* v = stencil && !each ? own(features) : nullptr;
+  float* v = stencil && !each ? rows(w.row) : nullptr;
   const bool fed = p.blocks[0].ffn_filter != nullptr;
-  float* u = fed && !each ? own(tape->total * w.wide) : nullptr;
+  float* u = fed && !each ? rows(w.wide) : nullptr;
   std::vector<AgentState> shared_agents;
   for (std::size_t l = 0; l < p.blocks.size(); ++l) {
     BlockState& s = tape->blocks[l];
@@ -375,22 +75,22 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     s.f = f;
     s.stats1 = stats;
     if (training) {
-      s.q = own(features);
-      s.k = own(features);
-      s.v = own(features);
-      s.z = own(features);
-      s.mid = own(features);
-      s.next = f = own(features);
-      s.u = s.h = own(tape->total * w.wide);
-      if (fed) s.h = own(tape->total * w.wide);
-      s.stats2 = own(2 * tape->total);
-      stats = own(2 * tape->total);
+      s.q = rows(w.row);
+      s.k = rows(w.row);
+      s.v = rows(w.row);
+      s.z = rows(w.row);
+      s.mid = rows(w.row);
+      s.next = f = rows(w.row);
+      s.u = s.h = rows(w.wide);
+      if (fed) s.h = rows(w.wide);
+      s.stats2 = rows(2);
+      stats = rows(2);
       s.maxima = own(w.heads * tape->total);
       s.inverse = own(w.heads * tape->total);
     } else {
       s.mid = s.next = f;
-      s.v = stencil && each ? own(features) : v;
-      s.u = fed && each ? own(tape->total * w.wide) : u;
+      s.v = stencil && each ? rows(w.row) : v;
+      s.u = fed && each ? rows(w.wide) : u;
     }
     if (p.shape.bias != Bias::none) {
       s.column1 = own(4 * tape->mp);
@@ -400,10 +100,11 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     }
     if (each || l == 0) {
       Carver measure;
-      carve_agents(measure, w, tape->m, tape->mp, training);
+      carve_agents(measure, w, tape->samples[0].geometry->places, tape->m, tape->mp, training);
       Carver carver(own(measure.used() * static_cast<std::int64_t>(samples.size())));
       for (std::size_t i = 0; i < samples.size(); ++i)
-        shared_agents.push_back(carve_agents(carver, w, tape->m, tape->mp, training));
+        shared_agents.push_back(
+            carve_agents(carver, w, tape->samples[0].geometry->places, tape->m, tape->mp, training));
     }
     s.agents = shared_agents;
     if (each) shared_agents.clear();
@@ -411,10 +112,6 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   tape->last_stats = stats;
   return tape;
 }
-
-}  // namespace
-
-namespace {
 
 PointStream plain_stream(const Widths& w, const float* input, float* output) {
   return {[&w, input](std::int64_t first, std::int64_t, float*) { return input + first * w.inputs; },
@@ -430,25 +127,40 @@ PointStream plain_stream(const Widths& w, const float* input, float* output) {
 
 void Network::predict(std::span<const Sample> samples, const PointStream& points, const float* time) const {
   const auto tape = make_tape(*packed_, samples, Keep::nothing);
-  Forward(*packed_, *tape, points, time).run();
+  if (tape->part->whole() || !points.write || points.own_alone) return run_forward(*packed_, *tape, points, time);
+  // On every rank all answers are written, those of the others too.
+  const std::int64_t outputs = packed_->w.outputs;
+  Buffer answers(tape->total * outputs);
+  PointStream own = plain_stream(packed_->w, nullptr, answers.data());
+  own.read = points.read;
+  run_forward(*packed_, *tape, own, time);
+  tape->part->share_points(answers.data(), outputs);
+  parallel_for(static_cast<std::int64_t>(tape->partition.units.size()), [&](std::int64_t u, int) {
+    const Unit& unit = tape->partition.units[static_cast<std::size_t>(u)];
+    for_tiles(unit, tape->samples[static_cast<std::size_t>(unit.sample)],
+              [&](const Tile& t) { points.write(t.point, t.rows, answers.data() + t.point * outputs, outputs); });
+  });
 }
 
 void Network::predict(std::span<const Sample> samples, const float* input, const float* time, float* output) const {
-  predict(samples, plain_stream(packed_->w, input, output), time);
+  const auto tape = make_tape(*packed_, samples, Keep::nothing);
+  run_forward(*packed_, *tape, plain_stream(packed_->w, input, output), time);
+  tape->part->share_points(output, packed_->w.outputs);
 }
 
 std::shared_ptr<Tape> Network::record(std::span<const Sample> samples, const float* input, const float* time,
                                       float* output, const Dropout& dropout) const {
   auto tape = make_tape(*packed_, samples, Keep::everything);
   tape->dropout = dropout;
-  Forward(*packed_, *tape, plain_stream(packed_->w, input, output), time).run();
+  run_forward(*packed_, *tape, plain_stream(packed_->w, input, output), time);
+  tape->part->share_points(output, packed_->w.outputs);
   return tape;
 }
 
 std::shared_ptr<const Tape> Network::remember(const Sample& sample, const PointStream& points,
                                               const float* time) const {
   auto tape = make_tape(*packed_, {&sample, 1}, Keep::memory);
-  Forward(*packed_, *tape, points, time).run();
+  run_forward(*packed_, *tape, points, time);
   tape->memory[0] = Buffer();  // f
   tape->memory[1] = Buffer();  // its statistics
   return tape;

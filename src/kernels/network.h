@@ -31,6 +31,7 @@ struct BlockTensors {
   T bias2{};
   T bias3{};
   T bias4{};
+  T exchange{};     // [H M, M]
   T latent{};       // [M, C]
   T out{};          // [C, C]
   T out_bias{};     // [C]
@@ -70,6 +71,7 @@ void for_each_tensor(A& a, B& b, F&& f) {
     auto& y = b.blocks[l];
     f(x.norm1_gain, y.norm1_gain), f(x.norm1_shift, y.norm1_shift), f(x.qkv, y.qkv), f(x.dwc, y.dwc);
     f(x.bias1, y.bias1), f(x.bias2, y.bias2), f(x.bias3, y.bias3), f(x.bias4, y.bias4), f(x.latent, y.latent);
+    f(x.exchange, y.exchange);
     f(x.out, y.out), f(x.out_bias, y.out_bias), f(x.norm2_gain, y.norm2_gain), f(x.norm2_shift, y.norm2_shift);
     f(x.ffn_dwc, y.ffn_dwc), f(x.ffn1, y.ffn1), f(x.ffn1_bias, y.ffn1_bias), f(x.ffn2, y.ffn2),
         f(x.ffn2_bias, y.ffn2_bias);
@@ -103,6 +105,8 @@ struct PointStream {
   std::function<const float*(std::int64_t first, std::int64_t count, float* room)> read;
   // Answers [count, outputs], in rows of `stride` floats.
   std::function<void(std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride)> write;
+  // Where several ranks have the points among them: a rank writes the answers of its own points alone, not all.
+  bool own_alone = false;
 };
 
 struct Tape;  // what a recorded forward pass keeps

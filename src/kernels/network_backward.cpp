@@ -27,15 +27,16 @@ struct Slots {
   Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, ffn_filter, column1,
       column2, bias1, bias2, bias3, bias4;
   Index vectors;  // end of the part to clear
-  Index ffn2, ffn1, out, q, k, v, latent;
+  Index ffn2, ffn1, out, q, k, v, latent, exchange;
   Index end_gain, end_shift, hidden_bias, decoder_bias, encoder1_bias,
       encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
   Index hidden, decoder, encoder1, encoder2;
+  Index block_size, end_size;  // of all sums of a block, and of encoder and decoder
   Index size;
 };
 
-Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
+Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool exchange) {
   Slots s{};
   Carver block;
   const auto take = [](Carver& carver, Index size) {
@@ -56,6 +57,7 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
   s.ffn1 = take(block, w.r * w.cp);
   for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
   s.latent = take(block, latent ? mp * w.cp : 0);
+  s.exchange = take(block, exchange ? w.heads * trained * padded(trained) : 0);
   Carver ends;
   for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.cp);
   s.decoder_bias = take(ends, w.op);
@@ -65,7 +67,9 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent) {
   s.decoder = take(ends, w.outputs * w.cp);
   s.encoder1 = take(ends, w.e * w.ip);
   s.encoder2 = take(ends, w.c * w.ep);
-  s.size = std::max(block.used(), ends.used());
+  s.block_size = block.used();
+  s.end_size = ends.used();
+  s.size = std::max(s.block_size, s.end_size);
   return s;
 }
 
@@ -83,7 +87,7 @@ class Backward {
         dinput_(dinput),
         dtime_(dtime),
         trained_(tape.samples[0].geometry->trained_agents),
-        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr)),
+        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr, p.blocks[0].exchange != nullptr)),
         scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
@@ -92,7 +96,10 @@ class Backward {
         dx_(tape.total * w_.row),
         dh_(p.blocks[0].ffn_filter == nullptr ? 0 : tape.total * w_.wide),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
-        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {}
+        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {
+    for (Buffer* rows : {&df_, &dz_, &dx_}) tape.part->expect_own(*rows, w_.row);
+    tape.part->expect_own(dh_, w_.wide);
+  }
 
   void run() {
     decoder();
@@ -116,6 +123,8 @@ class Backward {
 
   // Of a sample: dY packed both ways and delta for the gather round, then dA and the gradient of the patch means.
   struct SampleGradients {
+    float* dy;        // [H, D, Mp] behind the exchange; null without
+    float* room;      // [H] of the exchange
     float* dy_ahead;  // [H] packed, depth D, columns Mp
     float* dy_back;   // [H] packed, depth M, columns Dp
     float* delta;     // [H, Mp]
@@ -124,6 +133,9 @@ class Backward {
   };
   SampleGradients carve(Carver& c) const {
     SampleGradients g{};
+    const AgentPlaces& places = tape_.samples[0].geometry->places;
+    g.dy = places.features == 0 ? nullptr : c.take(w_.c * tape_.mp);
+    g.room = c.take(w_.heads * exchange_room(places, w_.d));
     g.dy_ahead = c.take(w_.c * tape_.mp);
     g.dy_back = c.take(w_.heads * tape_.m * w_.dp);
     g.delta = c.take(w_.heads * tape_.mp);
@@ -144,7 +156,9 @@ class Backward {
   // f(unit index, unit, sample, group's sums, first unit of the group, scratch)
   template <class F>
   void for_groups(F&& f) {
-    parallel_for(static_cast<Index>(tape_.partition.groups.size()), scratch_.threads(), [&](Index g, int thread) {
+    const std::vector<Index>& own = tape_.part->groups();
+    parallel_for(static_cast<Index>(own.size()), scratch_.threads(), [&](Index i, int thread) {
+      const Index g = own[static_cast<std::size_t>(i)];
       const Group& group = tape_.partition.groups[static_cast<std::size_t>(g)];
       for (Index u = group.first; u < group.last; ++u) {
         const Unit& unit = tape_.partition.units[static_cast<std::size_t>(u)];
@@ -206,7 +220,7 @@ class Backward {
       targets.push_back({slots_.hidden, w_.c, w_.c, w_.cp, [](G g) { return g.hidden; }});
       targets.push_back({slots_.hidden_bias, 1, w_.c, w_.cp, [](G g) { return g.hidden_bias; }});
     }
-    join_groups(targets);
+    join_groups(targets, slots_.end_size);
     deliver(targets);
   }
 
@@ -262,6 +276,7 @@ class Backward {
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
     const bool fed = b.ffn_filter != nullptr;
+    if (fed) tape_.part->fetch_halo(dh_.data(), w_.wide, w_.rp, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       if (begin && !fed) std::fill_n(sums, slots_.vectors, 0.0f);
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
@@ -292,6 +307,7 @@ class Backward {
         linear(t.rows, w_.c, w_.cp, d, w_.row, b.out_back, dz, w_.row);
         // Softmax over agents.
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
+        const float* const places = place_rows(*sample.geometry, t, s);
         const float* const queries = state.q + t.point * w_.row;
         float* const dq = dx_.data() + t.point * w_.row;
         std::fill_n(s.drow, kTile, 0.0f);
@@ -303,7 +319,8 @@ class Backward {
             const float* const q = queries + r * w_.row + h * w_.d;
             const float* const dout = dz + r * w_.row + h * w_.d;
             const bool clear = first && r == 0;
-            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr, 0,
+            const float* const near = near_logits(*sample.geometry, h, places, r, count, s);
+            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
                      rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
             linear(count, w_.d, mp, dout, w_.row, agents.y_back + h * w_.d * mp, s.dlogits, mp);
             k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
@@ -333,17 +350,43 @@ class Backward {
     }
   }
 
+  const float* near_logits(const Geometry& g, Index head, const float* places, Index row, Index rows, Scratch& s) {
+    return place_logits(k_, g.places, head, places == nullptr ? nullptr : places + row * g.places.features, rows,
+                        s.logits);
+  }
+
+  // [units, stride]: the first `size` floats of a sample's units added in order, at its first one.
+  void sum_units(float* rows, Index stride, Index size) {
+    if (!tape_.part->whole()) return tape_.part->sum_units(rows, stride, size);
+    const Index pieces = std::max<Index>(1, size / 1024);
+    parallel_for(samples() * pieces, [&](Index task, int) {
+      const auto at = static_cast<std::size_t>(task / pieces);
+      const Share part = share_of(size, task % pieces, pieces);
+      float* const sum = rows + tape_.partition.first_unit[at] * stride + part.first;
+      for (Index u = 1; u < tape_.partition.first_unit[at + 1] - tape_.partition.first_unit[at]; ++u) {
+        const float* const unit = sum + u * stride;
+        for (Index i = 0; i < part.count(); ++i) sum[i] += unit[i];
+      }
+    });
+  }
+
   // dY of each sample from its units.
   void join(std::size_t l) {
+    sum_units(units_.data(), unit_size(), w_.c * tape_.mp);  // dY
     const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
     parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
       const Index sample = task / w_.heads, h = task % w_.heads;
       const auto at = static_cast<std::size_t>(sample);
-      const Index begin = tape_.partition.first_unit[at], end = tape_.partition.first_unit[at + 1];
-      float* const dy = dy_of(begin) + h * size;
-      for (Index u = begin + 1; u < end; ++u) k_.add(size, 1.0f, dy_of(u) + h * size, dy);
+      const float* dy = dy_of(tape_.partition.first_unit[at]) + h * size;
       const SampleGradients g = of_sample(sample);
       const float* const y = tape_.blocks[l].agents[at].y + h * size;
+      if (const float* const map = p_.blocks[l].exchange_back; map != nullptr) {
+        const AgentPlaces& places = tape_.samples[at].geometry->places;
+        const Index map_size = places.trained * places.trained_padded;
+        exchange_backward(k_, places, w_.d, y, dy, map + h * map_size, g.room + h * exchange_room(places, w_.d),
+                          g.dy + h * size, sums_of(sample) + slots_.exchange + h * map_size);
+        dy = g.dy + h * size;
+      }
       float* const delta = g.delta + h * mp;
       std::fill_n(delta, mp, 0.0f);
       for (Index d = 0; d < w_.d; ++d) {
@@ -358,6 +401,7 @@ class Backward {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m;
+    if (b.filter != nullptr) tape_.part->fetch_halo(dz_.data(), w_.row, w_.cp, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       const SampleGradients g = of_sample(unit.sample);
@@ -378,13 +422,15 @@ class Backward {
                                sums + slots_.filter);
         }
         const BiasRows rows = bias_rows(p_, b, geometry, t, s);
+        const float* const places = place_rows(geometry, t, s);
         std::fill_n(s.drow, kTile, 0.0f);
         for (Index h = 0; h < w_.heads; ++h) {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const head_k = keys + r * w_.row + h * w_.d;
-            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, nullptr,
-                     0, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
+            const float* const near = near_logits(geometry, h, places, r, count, s);
+            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
+                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
             linear(count, w_.d, mp, v + r * w_.row + h * w_.d, w_.row, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
             k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp,
                                   g.delta + h * mp, state.column1, s.drow + r);
@@ -413,6 +459,7 @@ class Backward {
 
   // dA of each sample from its units, and through A = mean Wq to the means of the patches.
   void agents(std::size_t l) {
+    sum_units(da_of(0), unit_size(), w_.c * tape_.mp);
     const PackedBlock& b = p_.blocks[l];
     const Index mp = tape_.mp, m = tape_.m, chunks = mp / kPad;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
@@ -420,12 +467,10 @@ class Backward {
       const auto at = static_cast<std::size_t>(task / chunks);
       const Index first = task % chunks * kPad, last = std::min(first + kPad, m);
       const SampleGradients g = of_sample(task / chunks);
-      for (Index i = first; i < last; ++i) std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
-      for (Index u = tape_.partition.first_unit[at]; u < tape_.partition.first_unit[at + 1]; ++u) {
-        const float* const da = da_of(u);  // [C, Mp]
-        for (Index c = 0; c < w_.c; ++c) {
-          for (Index i = first; i < last; ++i) g.da[i * w_.cp + c] += factor * da[c * mp + i];
-        }
+      const float* const da = da_of(tape_.partition.first_unit[at]);  // [C, Mp]
+      for (Index i = first; i < last; ++i) {
+        std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
+        for (Index c = 0; c < w_.c; ++c) g.da[i * w_.cp + c] = factor * da[c * mp + i];
       }
       if (b.latent == nullptr)
         linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
@@ -501,14 +546,14 @@ class Backward {
                           {slots_.encoder1_bias, 1, w_.e, w_.ep, [](G g) { return g.encoder1_bias; }},
                           {slots_.encoder2, w_.c, w_.e, w_.ep, [](G g) { return g.encoder2; }},
                           {slots_.encoder_bias, 1, w_.c, w_.cp, [](G g) { return g.encoder2_bias; }}};
-    join_groups(targets);
+    join_groups(targets, slots_.end_size);
     deliver(targets);
+    if (dtime_ != nullptr) sum_units(dtime_units_.data(), w_.cp, w_.cp);
+    if (dinput_ != nullptr) tape_.part->share_points(dinput_, w_.inputs);
     for (G g : to_) std::copy_n(g.encoder2_bias, w_.c, g.placeholder);  // they are added to each other
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
-      float* const to = dtime_ + static_cast<Index>(i) * w_.c;
-      std::fill_n(to, w_.c, 0.0f);
-      for (Index u = tape_.partition.first_unit[i]; u < tape_.partition.first_unit[i + 1]; ++u)
-        k_.add(w_.c, 1.0f, dtime_units_.data() + u * w_.cp, to);
+      std::copy_n(dtime_units_.data() + tape_.partition.first_unit[i] * w_.cp, w_.c,
+                  dtime_ + static_cast<Index>(i) * w_.c);
     }
   }
 
@@ -543,8 +588,9 @@ class Backward {
   }
   Index samples() const { return static_cast<Index>(tape_.samples.size()); }
 
-  // Adds the groups of each sample in order.
-  void join_groups(const Targets& targets) {
+  // Adds the groups of each sample in order; size: of their sums in use.
+  void join_groups(const Targets& targets, Index size) {
+    if (!tape_.part->whole()) return tape_.part->sum_groups(sums_.data(), slots_.size, size);
     for_pieces(targets, [&](const Target& t, Index first, Index last) {
       for (Index i = 0; i < samples(); ++i) {
         const Index groups = tape_.partition.first_group[static_cast<std::size_t>(i) + 1] -
@@ -607,13 +653,15 @@ class Backward {
     Targets from_groups = targets;
     from_groups.push_back({slots_.column1, 1, tape_.m, tape_.mp, {}});
     from_groups.push_back({slots_.column2, 1, tape_.m, tape_.mp, {}});
-    join_groups(from_groups);
+    join_groups(from_groups, slots_.block_size);
     if (latent) {
       add_latent();
       add(slots_.latent, tape_.m, w_.c, w_.cp, &B::latent);
     } else {
       add_agents_of_queries(l);
     }
+    if (p_.blocks[l].exchange != nullptr)
+      add(slots_.exchange, w_.heads * trained_, trained_, padded(trained_), &B::exchange);
     if (outer) add_agents_side(slots_.column1, slots_.bias1);
     if (biased) add_agents_side(slots_.column2, slots_.bias4);
     if (outer) add(slots_.bias1, 1, trained_, trained_, &B::bias1);

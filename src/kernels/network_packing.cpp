@@ -7,7 +7,6 @@
 #include "model_spec/lano_sizes.h"
 
 namespace lano::kernels {
-namespace {
 
 Widths widths_of(const NetworkShape& s) {
   Widths w{};
@@ -31,6 +30,13 @@ Widths widths_of(const NetworkShape& s) {
   return w;
 }
 
+std::int64_t groups_of(const Widths& w) {
+  const std::int64_t block = (4 * w.c + 2 * w.r) * w.cp;
+  return std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
+}
+
+namespace {
+
 // Packs matrices and pads vectors into one buffer. Without memory it only measures; with it, jobs are listed and then
 // all done in parallel.
 class Packer {
@@ -51,6 +57,22 @@ class Packer {
   // [C, taps] -> [taps, Cp]
   float* filter(const float* values, std::int64_t channels, std::int64_t taps) {
     return place({taps, padded(channels), channels, 0, padded(channels), values, 1, taps, 1.0f, nullptr}, true);
+  }
+  // [maps, n, n] -> [maps, n, np], each transposed or as it is
+  float* maps(const float* values, std::int64_t maps, std::int64_t n, bool transposed) {
+    float* first = nullptr;
+    for (std::int64_t i = 0; i < maps; ++i) {
+      float* const to = place({.depth = n,
+                               .columns = padded(n),
+                               .real = n,
+                               .last = padded(n),
+                               .from = values + i * n * n,
+                               .step = transposed ? 1 : n,
+                               .stride = transposed ? n : 1},
+                              true);
+      if (i == 0) first = to;
+    }
+    return first;
   }
   void run(const Kernels& k) const {
     parallel_for(static_cast<std::int64_t>(jobs_.size()), [&](std::int64_t i, int) {
@@ -135,6 +157,9 @@ void pack_all(PackedWeights& p, const Weights& from, bool training, Packer& pack
     b.bias3 = optional(t.bias3, p.shape.agents);
     b.bias4 = optional(t.bias4, p.shape.agents);
     b.latent = optional(t.latent, p.shape.agents * w.c);
+    b.exchange = t.exchange == nullptr ? nullptr : packer.maps(t.exchange, w.heads, p.shape.agents, true);
+    b.exchange_back =
+        t.exchange == nullptr || !training ? nullptr : packer.maps(t.exchange, w.heads, p.shape.agents, false);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/buffer.h"
+#include "kernels/mesh_part.h"
 #include "kernels/network.h"
 #include "kernels/partition.h"
 
@@ -20,6 +21,10 @@ struct Widths {
   std::int64_t row, wide;
 };
 
+Widths widths_of(const NetworkShape& shape);
+// Groups of a backward pass: each costs a copy of a block's gradients, so few where blocks are large.
+std::int64_t groups_of(const Widths& w);
+
 // Matrices for Kernels::gemm: ahead b(k,j) = W[j][k], back b(k,j) = W[k][j].
 struct PackedBlock {
   const float *q, *k, *v, *out, *ffn1, *ffn2;
@@ -29,6 +34,7 @@ struct PackedBlock {
   const float* ffn_filter;                     // [taps, rCp]
   const float *bias1, *bias2, *bias3, *bias4;  // as trained
   const float* latent;
+  const float *exchange, *exchange_back;  // [H, M, Mp] as trained: T transposed, and T (training)
 };
 
 struct PackedWeights {
@@ -45,15 +51,17 @@ struct PackedWeights {
 
 // The agents of one sample in one block; [H] pieces, each a head's.
 struct AgentState {
-  float* pooled;   // [M, Cp] mean of LN(f) over the patch
-  float* a;        // [M, Cp] the tokens
-  float* a_ahead;  // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
-  float* a_back;   // [H] packed, depth M, columns Dp, with 1/sqrt(D)
-  float* maxima;   // [H, Mp] of the aggregation
-  float* inverse;  // [H, Mp]
-  float* y;        // [H, D, Mp] what the agents gathered
-  float* y_ahead;  // [H] packed, depth M, columns Dp
-  float* y_back;   // [H] packed, depth D, columns Mp
+  float* pooled;     // [M, Cp] mean of LN(f) over the patch
+  float* a;          // [M, Cp] the tokens
+  float* a_ahead;    // [H] packed, depth D, columns Mp, with log2(e)/sqrt(D): logits are to the base two
+  float* a_back;     // [H] packed, depth M, columns Dp, with 1/sqrt(D)
+  float* maxima;     // [H, Mp] of the aggregation
+  float* inverse;    // [H, Mp]
+  float* y;          // [H, D, Mp] what the agents gathered
+  float* exchanged;  // [H, D, Mp] what they hold after the exchange; y where there is none
+  float* room;       // [H] of the exchange
+  float* y_ahead;    // [H] packed, depth M, columns Dp: of what they hold
+  float* y_back;     // [H] packed, depth D, columns Mp
 };
 
 // The activations of one block. Prediction keeps f, and v where the stencil reads it: one buffer in, mid and out, the
@@ -70,22 +78,45 @@ struct BlockState {
   std::vector<AgentState> agents;
 };
 
+// The points that an agent averages, unit by unit: piece i is those of one patch within one unit, the pieces of a unit
+// by rising patch. Sums are taken piece by piece, those of a patch then by rising unit.
+struct PoolPieces {
+  struct Run {
+    std::int64_t first = 0, count = 0;  // points of the sample, along the last axis
+  };
+  std::vector<Run> runs;
+  std::vector<std::int64_t> first_run;    // of each piece; one more at the end
+  std::vector<std::int64_t> first_piece;  // of each unit; one more at the end
+  std::vector<std::int64_t> unit_of;      // of each piece
+  // Of patch m of sample s: its pieces are of_patch[first_of_patch[s M + m]] .. one before the next, by rising unit.
+  std::vector<std::int64_t> first_of_patch, of_patch;
+  std::vector<float> share;  // of sample s and patch m: 1 / its points
+};
+
 struct Tape {
   std::vector<Sample> samples;
   std::vector<std::int64_t> points;
   std::int64_t total = 0, m = 0, mp = 0;
   Partition partition;
+  std::unique_ptr<MeshPart> part;  // this rank's
+  PoolPieces pool;                 // none where the agents are learned
   std::vector<Buffer> memory;
   std::vector<BlockState> blocks;
   float* last_stats = nullptr;  // [P, 2] of the last f
   Dropout dropout;              // of a recorded pass
 };
 
+// One forward pass over the samples of a tape, which says what is kept.
+void run_forward(const PackedWeights& packed, Tape& tape, const PointStream& points, const float* time);
+
+PoolPieces pool_pieces(std::span<const Sample> samples, const Partition& partition, std::int64_t agents);
+
 // Tiles of one thread.
 struct Scratch {
   float *x, *y, *z;                            // [kTile, row]
   float* t;                                    // [kTile, row] backward, [row] forward
   float *wide1, *wide2, *wide3;                // [kTile, wide]; wide3 backward only
+  float* places;                               // [kTile, features of a place]
   float *logits, *dlogits;                     // [kAttentionRows, Mp]; dlogits backward only
   float *row1, *row2, *drow;                   // [kTile]
   float* line;                                 // [trained agents]
@@ -124,6 +155,9 @@ struct BiasRows {
 };
 BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geometry& g, const Tile& tile, Scratch& s);
 
+// The features of the places of a tile's points into scratch.places; null where agents have no place.
+const float* place_rows(const Geometry& g, const Tile& tile, Scratch& s);
+
 // Features [rows, inputs] -> f [rows, row] and its statistics; column: the encoder's last bias, with time.
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
                  float* stats, Scratch& s);
@@ -140,6 +174,8 @@ struct ScatterTile {
   const float* stats1 = nullptr;
   float *stats2 = nullptr, *next_stats = nullptr;
   const float* row2 = nullptr;                    // the points' side of the logit biases
+  const AgentPlaces* agents = nullptr;            // null: agents have no place
+  const float* places = nullptr;                  // [rows, features]
   const Dropout* dropout = nullptr;               // null: none
   std::int64_t sample = 0, block = 0, first = 0;  // whose mask it is; first: point within the sample
 };

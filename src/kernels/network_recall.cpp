@@ -91,6 +91,14 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
         }
         tile.row2 = s.row2;
       }
+      if (g.places.features > 0) {
+        for (std::int64_t r = 0; r < rows; ++r) {
+          place_features_at(g.at_points, {at + r * static_cast<std::int64_t>(axes), g.at_points.size()},
+                            s.places + r * g.places.features);
+        }
+        tile.agents = &g.places;
+        tile.places = s.places;
+      }
       const auto reads = [&](const StencilRows& from) {
         return [&, from](float* out, std::int64_t stride) {
           for (std::int64_t r = 0; r < rows; ++r) {

@@ -13,8 +13,7 @@ const TapTable& table_of(const Sample& sample, bool back) {
 }
 
 StencilRuns runs_of(const TapTable& table, const StencilRows& rows, std::int64_t first, std::int64_t count) {
-  return {count,       table.taps(), table.first() + first * table.taps(), table.entries(), rows.values,
-          rows.stride, rows.columns};
+  return {count, table.taps(), table.first(first), table.entries(), rows.values, rows.stride, rows.columns};
 }
 
 }  // namespace
@@ -32,6 +31,7 @@ ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
     s.t = c.take(backward ? kTile * w.row : w.row);
     for (float** tile : {&s.wide1, &s.wide2}) *tile = c.take(kTile * w.wide);
     s.wide3 = c.take(backward ? kTile * w.wide : 0);
+    s.places = c.take(kTile * tape.samples[0].geometry->places.features);
     s.logits = c.take(kAttentionRows * mp);
     s.dlogits = c.take(backward ? kAttentionRows * mp : 0);
     for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
@@ -86,6 +86,12 @@ void add_stencil(const Kernels& k, const Sample& sample, const StencilRows& rows
 void add_stencil_gradient(const Kernels& k, const Sample& sample, const StencilRows& rows, std::int64_t first,
                           std::int64_t count, const float* dout, std::int64_t stride, float* dfilter) {
   k.stencil_runs_backward(runs_of(table_of(sample, false), rows, first, count), dout, stride, dfilter);
+}
+
+const float* place_rows(const Geometry& g, const Tile& tile, Scratch& s) {
+  if (g.places.features == 0) return nullptr;
+  place_features(g.at_points, tile.first, tile.rows, s.places);
+  return s.places;
 }
 
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
@@ -144,8 +150,11 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
     float* const inverse = t.inverse + h * t.head_stride;
     for (std::int64_t r = 0; r < t.rows; r += kAttentionRows) {
       const std::int64_t count = std::min(kAttentionRows, t.rows - r);
+      const float* const near = t.agents == nullptr
+                                    ? nullptr
+                                    : place_logits(k, *t.agents, h, t.places + r * t.agents->features, count, s.logits);
       k.gemm({count, w.d, mp, t.queries + r * w.row + h * w.d, w.row, false, agents.a_ahead + h * w.d * mp, 0, s.logits,
-              mp, nullptr, 0, t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
+              mp, near, mp, t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
       k.broadcast(count, m, mp, s.logits, maxima + r, inverse + r);
       k.gemm({count, m, w.dp, s.logits, mp, false, agents.y_ahead + h * m * w.dp, 0, t.z + r * w.row + h * w.d, w.row,
               nullptr, 0, nullptr, nullptr, inverse + r});

@@ -7,9 +7,11 @@ namespace {
 
 constexpr std::int64_t kUnits = 64;    // of a sample: enough for many cores
 constexpr std::int64_t kLarge = 4096;  // points of a unit beyond which more units of a sample gain nothing on few cores
+constexpr std::int64_t kLargest = 1 << 15;  // points of a unit: beyond 64 such, samples have more units, for many ranks
 
 std::int64_t parts_of(std::int64_t points, std::int64_t smallest) {
-  const std::int64_t wanted = std::max({smallest, (points + kUnits - 1) / kUnits, std::min(points / 16, kLarge)});
+  const std::int64_t wanted =
+      std::max({smallest, std::min((points + kUnits - 1) / kUnits, kLargest), std::min(points / 16, kLarge)});
   const std::int64_t parts = std::max<std::int64_t>(1, (points + wanted / 2) / wanted);
   return parts < 3 ? parts : (parts + 3) / 4 * 4;  // two and four threads get the same share
 }
@@ -30,7 +32,8 @@ Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest,
       unit.tile = std::min(kTile, ((unit.count + tiles - 1) / tiles + 11) / 12 * 12);
       p.units.push_back(unit);
     }
-    const std::int64_t groups = std::min(parts, most_groups);
+    // Of large samples a group's sums are little beside what its points keep.
+    const std::int64_t groups = std::min(parts, std::max(most_groups, points[s] / kLargest));
     for (std::int64_t g = 0; g < groups; ++g)
       p.groups.push_back({first_unit + parts * g / groups, first_unit + parts * (g + 1) / groups});
   }

@@ -18,6 +18,9 @@ namespace lano::kernels {
 constexpr std::int64_t kTile =
     96;  // points that go through a chain of kernels together: a multiple of all micro-kernel rows
 
+constexpr std::int64_t kTrainingUnit = 240;    // points of a unit that are worth a thread of their own: a step of
+constexpr std::int64_t kPredictionUnit = 640;  // training takes three times as long as a prediction
+
 // Consecutive points of one sample: the smallest piece of work of a thread.
 struct Unit {
   std::int64_t sample = 0, first = 0, count = 0;  // first: within the sample

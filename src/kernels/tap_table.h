@@ -16,7 +16,8 @@ struct TapEntry {
 class TapTable {
  public:
   TapTable() = default;
-  explicit TapTable(std::int64_t taps) : taps_(taps), first_{0} {}
+  // begin: the first point that is listed; those before it have no place.
+  explicit TapTable(std::int64_t taps, std::int64_t begin = 0) : taps_(taps), begin_(begin), first_{0} {}
 
   // The next point's entries, in any order; points are added from the first to the last.
   struct Read {
@@ -31,13 +32,13 @@ class TapTable {
   bool empty() const { return taps_ == 0; }
   std::int64_t taps() const { return taps_; }
   std::int64_t points() const { return taps_ == 0 ? 0 : static_cast<std::int64_t>(first_.size() - 1) / taps_; }
-  // Entries of tap t of point p: first()[p taps + t] .. first()[p taps + t + 1] - 1.
-  const std::uint32_t* first() const { return first_.data(); }
+  // Entries of tap t of point p: first(p)[t] .. first(p)[t + 1] - 1; p may be one behind the last.
+  const std::uint32_t* first(std::int64_t p) const { return first_.data() + (p - begin_) * taps_; }
   const TapEntry* entries() const { return entries_.data(); }
   std::size_t bytes() const { return first_.size() * sizeof(std::uint32_t) + entries_.size() * sizeof(TapEntry); }
 
  private:
-  std::int64_t taps_ = 0;
+  std::int64_t taps_ = 0, begin_ = 0;
   std::vector<std::uint32_t> first_;
   std::vector<TapEntry> entries_;
 };

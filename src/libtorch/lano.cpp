@@ -175,6 +175,8 @@ AgentAttention::AgentAttention(const LanoConfig& config, const LanoShape& shape)
     b3_ = register_parameter("bias3", torch::empty({config.agents}));
     b4_ = register_parameter("bias4", torch::empty({config.agents}));
   }
+  if (config.exchange)
+    exchange_ = register_parameter("exchange", torch::empty({config.heads * config.agents, config.agents}));
   if (config.agent_tokens == Agents::latent) {
     latent_ = register_parameter("latent", torch::empty({config.agents, c}));
   }
@@ -228,11 +230,9 @@ torch::Tensor AgentAttention::interpolate(const torch::Tensor& vector,
   return image.flatten();
 }
 
-std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t points, const Shape& mesh,
-                                                               const Axes& axes) const {
-  if (config_.bias == Bias::none) return {};
+AgentAttention::Places AgentAttention::places_of(std::int64_t points, const Shape& mesh, const Axes& axes) const {
   const bool grid = pools_on_grid(config_, patches_, mesh);
-  std::vector<std::vector<double>> point_places, agent_places;
+  Places places;
   for (std::size_t a = 0; a < patches_.size(); ++a) {
     const std::int64_t n = grid ? mesh[a] : points;
     const bool moved = grid && axes[a].moved;
@@ -247,19 +247,52 @@ std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(std::int64_t poin
     for (std::size_t i = 0; i < at_agents.size(); ++i) {
       at_agents[i] = (static_cast<double>(i) + 0.5) * m / static_cast<double>(at_agents.size()) - 0.5;
     }
-    point_places.push_back(std::move(at_points));
-    agent_places.push_back(std::move(at_agents));
+    places.points.push_back(std::move(at_points));
+    places.agents.push_back(std::move(at_agents));
   }
+  return places;
+}
+
+std::pair<torch::Tensor, torch::Tensor> AgentAttention::biases(const Places& places) const {
+  if (config_.bias == Bias::none) return {};
   const auto agents = [&](const torch::Tensor& vector) {
-    return used_patches_ == patches_ ? vector : interpolate(vector, agent_places);
+    return used_patches_ == patches_ ? vector : interpolate(vector, places.agents);
   };
   if (config_.bias == Bias::outer) {
-    return {torch::outer(agents(b1_), interpolate(b2_, point_places)),
-            torch::outer(interpolate(b3_, point_places), agents(b4_))};
+    return {torch::outer(agents(b1_), interpolate(b2_, places.points)),
+            torch::outer(interpolate(b3_, places.points), agents(b4_))};
   }
   // Sum: b1 and b3 would be constant along the softmax and change nothing: they are left out, so their gradient is
   // zero.
-  return {interpolate(b2_, point_places).unsqueeze(0), agents(b4_).unsqueeze(0)};
+  return {interpolate(b2_, places.points).unsqueeze(0), agents(b4_).unsqueeze(0)};
+}
+
+torch::Tensor AgentAttention::nearness(const Places& places, const torch::Tensor& like) const {
+  torch::Tensor squares = torch::zeros({1, 1}, numbers_like(like));  // [points, agents] of the axes so far
+  for (std::size_t a = 0; a < patches_.size(); ++a) {
+    const auto m = static_cast<double>(patches_[a]);
+    torch::Tensor apart = torch::tensor(places.points[a], numbers_like(like)).unsqueeze(1) -
+                          torch::tensor(places.agents[a], numbers_like(like)).unsqueeze(0);
+    if (periodic_[a]) apart = (m / M_PI) * torch::sin(apart * (M_PI / m));  // the chord
+    const torch::Tensor more = apart.square();
+    squares = (squares.view({squares.size(0), 1, squares.size(1), 1}) + more.view({1, more.size(0), 1, more.size(1)}))
+                  .reshape({squares.size(0) * more.size(0), squares.size(1) * more.size(1)});
+  }
+  std::vector<double> near;
+  for (std::int64_t h = 0; h < config_.heads; ++h) near.push_back(nearness_of_head(h, config_.heads));
+  return (-torch::tensor(near, numbers_like(like)).view({config_.heads, 1, 1}) * squares).to(like.scalar_type());
+}
+
+torch::Tensor AgentAttention::exchanged(const torch::Tensor& y, const Places& places) const {
+  const std::int64_t trained = config_.agents, heads = config_.heads, used = y.size(1);
+  const torch::Tensor maps = exchange_.view({heads, trained, trained}), held = y.view({-1, heads, used, y.size(2)});
+  if (used_patches_ == patches_) return (held + torch::matmul(maps, held)).view(y.sizes());
+  std::vector<torch::Tensor> columns;  // of what interpolates from the trained patches to the agents used
+  const torch::Tensor units = torch::eye(trained, y.options().requires_grad(false));
+  for (std::int64_t b = 0; b < trained; ++b) columns.push_back(interpolate(units[b], places.agents));
+  const torch::Tensor up = torch::stack(columns, 1), sums = up.sum(0);
+  const torch::Tensor down = (up / torch::where(sums > 0, sums, torch::ones_like(sums))).t();
+  return (held + torch::matmul(up, torch::matmul(maps, torch::matmul(down, held)))).view(y.sizes());
 }
 
 torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {
@@ -274,12 +307,22 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
                                                  : pool(qkv.narrow(2, 0, c), mesh, axes);  // [B,M,C]
   const torch::Tensor a = split_heads(tokens, heads).reshape({groups, agents, d});
 
-  const auto [bias1, bias2] = biases(points, mesh, axes);
+  const Places places = places_of(points, mesh, axes);
+  auto [bias1, bias2] = biases(places);
+  if (exchange_.defined()) {
+    const torch::Tensor near = nearness(places, qkv);
+    const auto of_all = [&](const torch::Tensor& bias, const torch::Tensor& heads_near) {
+      return (bias.defined() ? heads_near + bias : heads_near).repeat({batch, 1, 1});
+    };
+    bias1 = of_all(bias1, near.transpose(1, 2));
+    bias2 = of_all(bias2, near);
+  }
   const auto logits = [&](const torch::Tensor& bias, const torch::Tensor& left, const torch::Tensor& right) {
     const torch::Tensor transposed = right.transpose(1, 2);
     return bias.defined() ? torch::baddbmm(bias, left, transposed, 1, scale) : torch::bmm(left * scale, transposed);
   };
-  const torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
+  torch::Tensor y = torch::bmm(torch::softmax(logits(bias1, a, k), -1), v);  // aggregation, [BH,M,D]
+  if (exchange_.defined()) y = exchanged(y, places);
   const torch::Tensor o = torch::bmm(torch::softmax(logits(bias2, q, a), -1), y);  // broadcast, [BH,N,D]
   return o.view({batch, heads, points, d}).transpose(1, 2).reshape({batch, points, c});
 }

@@ -30,15 +30,21 @@ class AgentAttention : public torch::nn::Module {
   torch::Tensor pool(const torch::Tensor& q, const Shape& mesh, const Axes& axes) const;  // [B,N,C] -> [B,M,C]
   // A vector living on the trained patches, read at places of each axis, in patches: [M] -> [product of the axes].
   torch::Tensor interpolate(const torch::Tensor& vector, const std::vector<std::vector<double>>& places) const;
-  std::pair<torch::Tensor, torch::Tensor> biases(std::int64_t points, const Shape& mesh,
-                                                 const Axes& axes) const;  // B1, B2
+  // Where points and agents lie on each axis, counted in trained patches.
+  struct Places {
+    std::vector<std::vector<double>> points, agents;
+  };
+  Places places_of(std::int64_t points, const Shape& mesh, const Axes& axes) const;
+  std::pair<torch::Tensor, torch::Tensor> biases(const Places& places) const;     // B1, B2
+  torch::Tensor nearness(const Places& places, const torch::Tensor& like) const;  // [H, N, M], at most 0
+  torch::Tensor exchanged(const torch::Tensor& y, const Places& places) const;    // [BH, M, D]
 
   LanoConfig config_;
   std::vector<std::int64_t> patches_;              // as trained: [M] along the order, or the patch grid
   std::vector<std::int64_t> used_patches_;         // as requested at run time
   std::vector<bool> periodic_;                     // of each axis of the patches
   torch::nn::Linear qkv_{nullptr}, out_{nullptr};  // rows of qkv: queries, keys, values
-  torch::Tensor dwc_, b1_, b2_, b3_, b4_, latent_;
+  torch::Tensor dwc_, b1_, b2_, b3_, b4_, latent_, exchange_;
 };
 
 // f' = f + Attn(LN f);  f'' = f' + FFN(LN f')

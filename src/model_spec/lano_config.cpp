@@ -70,6 +70,8 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind("model.dwc", c.dwc, "depthwise convolution of the values, added to attention");
   schema.bind("model.ffn_stencil", c.ffn_stencil,
               "depthwise convolution of the hidden features of the feed-forward part");
+  schema.bind("model.exchange", c.exchange,
+              "agents have a place: heads see near agents first, and agents exchange what they gathered");
   schema.bind<Agents>("model.agent_tokens", c.agent_tokens, {{"pooled", Agents::pooled}, {"latent", Agents::latent}},
                       "agents pooled from the queries, or learned");
   schema.bind<Pool>("model.pool", c.pool, {{"grid", Pool::grid}, {"sequence", Pool::sequence}},
@@ -296,6 +298,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   if (whole.is_object()) {  // files written before these switches
     if (!whole.contains("stencil")) whole["stencil"] = "order";
     if (!whole.contains("ffn_stencil")) whole["ffn_stencil"] = false;
+    if (!whole.contains("exchange")) whole["exchange"] = false;
     if (!whole.contains("first_weights")) whole["first_weights"] = "fixed";
     if (!whole.contains("state_frames")) whole["state_frames"] = 1;
   }

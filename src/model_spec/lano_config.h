@@ -31,6 +31,7 @@ struct LanoConfig {
   Bias bias = Bias::outer;
   bool dwc = true;
   bool ffn_stencil = false;  // a second depthwise stencil, on the hidden features of the feed-forward part
+  bool exchange = false;     // agents have a place: heads see near ones first, and agents exchange what they gathered
   Agents agent_tokens = Agents::pooled;
   Pool pool = Pool::grid;            // where the geometry has axes; point clouds always pool along their order
   Order order = Order::hilbert;      // of point clouds

@@ -1,5 +1,6 @@
 #include "model_spec/lano_sizes.h"
 
+#include <cmath>
 #include <string>
 
 #include "core/error.h"
@@ -40,6 +41,14 @@ std::vector<std::int64_t> patches_for(const LanoConfig& config, const LanoShape&
                std::to_string(agents));
   }
   return shape.patches.empty() ? std::vector<std::int64_t>{agents} : nearest_patches(agents, shape.mesh);
+}
+
+double nearness_of_head(std::int64_t head, std::int64_t heads) {
+  // From the whole domain to about one patch, evenly in the logarithm.
+  constexpr double kFarthest = 0.05, kNearest = 1, kOnly = 0.2;
+  if (head == 0 && heads > 1) return 0;
+  if (heads <= 2) return kOnly;
+  return kFarthest * std::pow(kNearest / kFarthest, static_cast<double>(head - 1) / static_cast<double>(heads - 2));
 }
 
 }  // namespace lano

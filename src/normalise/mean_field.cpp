@@ -49,11 +49,14 @@ std::vector<float> MeanField::onto(const Shape& mesh, const std::vector<bool>& p
 }
 
 std::vector<float> MeanField::deviation(const Shape& mesh, std::span<const float> field,
-                                        const std::vector<bool>& periodic, const std::vector<double>& stretch) const {
-  std::vector<float> moved = onto(mesh, periodic, stretch, false);
+                                        const std::vector<bool>& periodic, const std::vector<double>& stretch,
+                                        std::int64_t first) const {
+  const std::vector<float> mean = onto(mesh, periodic, stretch, false);
+  const auto before = static_cast<std::size_t>(first * channels());
+  std::vector<float> moved(field.size());
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    moved[i] =
-        static_cast<float>((static_cast<double>(field[i]) - static_cast<double>(moved[i])) / scale_[i % scale_.size()]);
+    moved[i] = static_cast<float>((static_cast<double>(field[i]) - static_cast<double>(mean[before + i])) /
+                                  scale_[i % scale_.size()]);
   }
   return moved;
 }

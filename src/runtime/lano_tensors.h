@@ -64,6 +64,7 @@ LanoTensors<T> make_lano_tensors(const LanoConfig& config, const LanoShape& abou
       b.bias3 = f(attention + "bias3", Shape{m});
       b.bias4 = f(attention + "bias4", Shape{m});
     }
+    if (config.exchange) b.exchange = f(attention + "exchange", Shape{config.heads * m, m});
     if (config.agent_tokens == Agents::latent) b.latent = f(attention + "latent", Shape{m, c});
     b.qkv = f(attention + "qkv.weight", Shape{3 * c, c});
     linear(attention + "out", c, c, b.out, b.out_bias);

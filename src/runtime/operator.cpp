@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/hilbert.h"
+#include "core/ranks.h"
 #include "model_spec/architecture.h"
 #include "model_spec/lano_sizes.h"
 #include "runtime/operator_parts.h"
@@ -101,7 +102,8 @@ Shape Operator::Parts::mesh_of(std::int64_t points, const Shape& said) const {
 Operator::Parts::Points Operator::Parts::points_of(std::span<const float> coordinates, std::span<const float> input,
                                                    std::span<const float> state, double time) const {
   const SetDescription& set = file.set;
-  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), {}, {}, {}, {}};
+  Points points{coordinates, input, state, static_cast<std::int64_t>(coordinates.size()) / set.dims(), false, 0, {},
+                {},          {},    {}};
   if (points.count < 1) fail_plainly(kDoing, "there are no points");
   check_size(coordinates, points.count, set.dims(), "coordinates");
   check_size(input, points.count, set.input_channels(), "input");
@@ -121,7 +123,7 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
     return values.subspan(static_cast<std::size_t>(point * channels), static_cast<std::size_t>(channels));
   };
   const auto at = [&points](std::int64_t i) {
-    return points.order.empty() ? i : points.order[static_cast<std::size_t>(i)];
+    return points.order.empty() ? i - points.before : points.order[static_cast<std::size_t>(i)];
   };
   const std::int64_t dims = file.set.dims(), in = file.set.input_channels(), out = file.set.output_channels(),
                      states = state_channels(), moved = displaced();
@@ -143,6 +145,7 @@ kernels::PointStream Operator::Parts::stream(const Points& points, std::span<flo
     }
     return room;
   };
+  stream.own_alone = points.alone;
   if (output.empty()) return stream;
   stream.write = [=, this, &points](std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride) {
     const std::vector<double>& increment = file.normaliser.increment;
@@ -191,22 +194,48 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
   }
   Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
-  const Shape mesh = mesh_of(a.points.count, call.mesh);
+  const std::int64_t all = call.part ? element_count(call.mesh) : a.points.count;
+  if (call.part) {
+    a.points.alone = true;
+    a.points.before = call.part->first;
+    if (!shape.order_box.empty() || stencil_in_space() || all < a.points.before + a.points.count)
+      fail(kDoing, "a part of a mesh whose axes are said",
+           fmt::format("{} points of a cloud or of {}", a.points.count, shape_text(call.mesh)));
+  }
+  const Shape mesh = mesh_of(all, call.mesh);
   const std::vector<double> reach = stretch_of(file.set, mesh, call.span);
-  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty())
+  if (const MeanField& mean = file.normaliser.mean_output; !mean.empty()) {
     a.points.base = mean.resampled(mesh, shape.periodic, reach);
-  if (displaced() > 0)
-    a.points.displacement = file.normaliser.mean_mesh.deviation(mesh, coordinates, shape.periodic, reach);
-  if (file.set.geometry == Geometry::grid && uniform_grid_spacing(mesh, coordinates, &a.spacing)) {
-    a.origin.assign(coordinates.begin(), coordinates.begin() + dims);
+    if (call.part) {
+      const auto first = a.points.base.begin() + static_cast<std::ptrdiff_t>(a.points.before * mean.channels());
+      a.points.base = std::vector<float>(first, first + static_cast<std::ptrdiff_t>(a.points.count * mean.channels()));
+    }
+  }
+  if (displaced() > 0) {
+    a.points.displacement =
+        file.normaliser.mean_mesh.deviation(mesh, coordinates, shape.periodic, reach, a.points.before);
+  }
+  if (file.set.geometry == Geometry::grid && is_uniform(mesh, coordinates, call, &a.spacing)) {
+    const std::span<const float> first = call.part ? std::span<const float>(call.part->corners) : coordinates;
+    a.origin.assign(first.begin(), first.begin() + dims);
   } else {
     a.spacing.clear();
   }
   if (!shape.order_box.empty())
     a.points.order = hilbert_order(coordinates, dims, input, file.set.input_channels(), shape.order_box);
-  a.geometry = cache.of(a.points.count, mesh, a.spacing, a.origin, *used_patches.load(), reach);
+  a.geometry = cache.of(all, mesh, a.spacing, a.origin, *used_patches.load(), reach);
   if (stencil_in_space()) a.neighbours = cache.neighbours(ordered_coordinates(a.points));
   return a;
+}
+
+// A grid is uniform where every rank finds its part so.
+bool Operator::Parts::is_uniform(const Shape& mesh, std::span<const float> coordinates, const Call& call,
+                                 std::vector<double>* spacing) const {
+  if (!call.part) return uniform_grid_spacing(mesh, coordinates, spacing);
+  const bool here = call.part->corners.size() == (mesh.size() + 1) * mesh.size() &&
+                    uniform_grid_spacing(mesh, call.part->corners, call.part->first, coordinates, spacing);
+  const std::vector<std::string> all = mesh_ranks().gather(here ? "1" : "0");
+  return std::all_of(all.begin(), all.end(), [](const std::string& said) { return said == "1"; });
 }
 
 void Operator::predict(std::span<const Query> queries) const {
@@ -220,11 +249,12 @@ void Operator::predict(std::span<const Query> queries) const {
   for (const Query& query : queries) {
     arranged.push_back(p.arrange(query.coordinates, query.input, query.call, *p.geometries));
     const Parts::Arranged& a = arranged.back();
+    if (a.points.alone && queries.size() > 1) fail(kDoing, "one sample at a time in parts", "several");
     check_size(query.output, a.points.count, p.file.set.output_channels(), "output");
     streams.push_back(p.stream(a.points, query.output));
     samples.push_back(a.sample(first));
     time.insert(time.end(), a.points.time.begin(), a.points.time.end());
-    first += a.points.count;
+    first += a.geometry->points;
   }
   if (queries.empty()) return;
   // A tile lies within one sample.
@@ -234,6 +264,7 @@ void Operator::predict(std::span<const Query> queries) const {
     return static_cast<std::size_t>(next - samples.begin()) - 1;
   };
   kernels::PointStream all;
+  all.own_alone = arranged.front().points.alone;
   all.read = [&](std::int64_t point, std::int64_t count, float* room) {
     const std::size_t s = sample_of(point);
     return streams[s].read(point - samples[s].first, count, room);

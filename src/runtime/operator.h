@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -64,6 +65,13 @@ class Operator {
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
     std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
+    // Where several ranks have the points of a mesh among them (core/ranks.h, mesh_ranks): this one is given its own
+    // alone, own_points() of the mesh, and answers for them. One query at a time.
+    struct Part {
+      std::int64_t first = 0;      // of the mesh's points
+      std::vector<float> corners;  // of a grid: coordinates of its grid_corners (core/set_description.h)
+    };
+    std::optional<Part> part{};
   };
 
   // coordinates [N, dx] (empty: the training grid), input [N, da] -> output [N, du]. One sample; steady models need no

@@ -41,6 +41,8 @@ struct Operator::Parts : LanoParts {
   struct Points {
     std::span<const float> coordinates, input, state;
     std::int64_t count = 0;
+    bool alone = false;               // a rank's own points: not all of the sample
+    std::int64_t before = 0;          // those of the sample before them
     std::vector<std::int64_t> order;  // of clouds along the curve; empty: their own
     std::vector<float> time;          // the embedding
     std::vector<float> displacement;  // from the mean mesh, [N, dx]; empty: not needed
@@ -49,6 +51,8 @@ struct Operator::Parts : LanoParts {
   Points points_of(std::span<const float> coordinates, std::span<const float> input, std::span<const float> state,
                    double time) const;
   Shape mesh_of(std::int64_t points, const Shape& said) const;
+  bool is_uniform(const Shape& mesh, std::span<const float> coordinates, const Call& call,
+                  std::vector<double>* spacing) const;
   struct Arranged;
   Arranged arrange(std::span<const float> coordinates, std::span<const float> input, const Call& call,
                    kernels::GeometryCache& cache) const;

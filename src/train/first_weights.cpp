@@ -30,7 +30,9 @@ std::vector<float> first_lano_weights(const LanoConfig& config, const LanoShape&
     const std::int64_t count = element_count(sizes);
     for (std::int64_t i = 0; i < count; ++i) {
       double value = is_norm && !is_bias ? 1 : 0;
-      if (name == "placeholder") {
+      if (name.ends_with("attention.exchange")) {
+        value = 0;  // agents begin by keeping what they gathered
+      } else if (name == "placeholder") {
         value = stream.uniform() / static_cast<double>(config.width);
       } else if (name.ends_with("dwc")) {
         const double reach = 1 / std::sqrt(static_cast<double>(count / sizes[0]));

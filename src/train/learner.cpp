@@ -91,15 +91,19 @@ double Learner::learn_together(const PreparedBatch& part, Lesson lesson) {
   each.gradients.resize(part.items.size() * model_->gradients().size());
   if (!part.items.empty()) model_->learn_samples(lesson, each);
   const std::span<float> gradients = model_->gradients();
+  // Ranks that share their meshes have the same gradients: one of them gives them.
+  const bool gives = mesh_ranks().first();
+  const std::span<const float> given = gives ? std::span<const float>(each.gradients) : std::span<const float>();
   if (lesson.first) {
-    ranks().sum_rows(each.gradients, gradients);
+    ranks().sum_rows(given, gradients);
   } else {
     std::vector<float> sum(gradients.size());
-    ranks().sum_rows(each.gradients, sum);
+    ranks().sum_rows(given, sum);
     add_to(gradients, sum);
   }
   double loss = 0;
-  for (const double one : ranks().gather(std::span<const double>(each.losses))) loss += one;
+  for (const double one : ranks().gather(gives ? std::span<const double>(each.losses) : std::span<const double>()))
+    loss += one;
   return loss / static_cast<double>(part.of);
 }
 
@@ -119,7 +123,7 @@ Learner::Step Learner::step(const std::vector<PreparedBatch>& parts, std::int64_
     now_learned.share = static_cast<double>(size_of(part)) / static_cast<double>(all);
     now_learned.first = place == 0;
     done.loss += now_learned.share *
-                 (ranks().alone() ? model_->learn(now_learned) : learn_together(part, std::move(now_learned)));
+                 (mesh_groups() == 1 ? model_->learn(now_learned) : learn_together(part, std::move(now_learned)));
     place += size_of(part);
   }
   if (!config_.agents_range.empty()) model_->use_agents(config_.lano.agents);

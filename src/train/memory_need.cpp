@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/ranks.h"
 #include "core/resident_memory.h"
 #include "model_spec/architecture.h"
 #include "model_spec/baseline_size.h"
@@ -61,7 +62,8 @@ MemoryNeed memory_need(const TrainConfig& config, const nlohmann::json& architec
   }
   const double passes = config.lano.task == Task::autoregressive ? static_cast<double>(config.rollout) : 1,
                batch = static_cast<double>(std::min(config.batch, samples));
-  return {size.weights, sizeof(float) * (kCopies * (size.weights + size.buffers) + batch * passes * size.pass)};
+  const double here = 1.0 / mesh_ranks().size();  // of the points of a sample
+  return {size.weights, sizeof(float) * (kCopies * (size.weights + size.buffers) + batch * passes * size.pass * here)};
 }
 
 void check_memory(const TrainConfig& config, const nlohmann::json& architecture, std::int64_t samples) {

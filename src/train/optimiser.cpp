@@ -51,8 +51,12 @@ std::vector<Matrix> linear_maps(const std::vector<NamedShape>& layout) {
   for (const auto& [name, shape] : layout) {
     const auto size = static_cast<std::size_t>(element_count(shape));
     if (is_map(shape)) {
+      // Queries, keys and values apart, and so the maps of the heads.
       const bool three = name.find("qkv") != std::string::npos && shape[0] % 3 == 0;
-      const std::int64_t parts = three ? 3 : 1, rows = shape[0] / parts;
+      const std::int64_t parts = three                                  ? 3
+                                 : name.ends_with("attention.exchange") ? shape[0] / shape[1]
+                                                                        : 1,
+                         rows = shape[0] / parts;
       const auto columns = static_cast<std::int64_t>(size) / shape[0];
       for (std::int64_t part = 0; part < parts; ++part)
         maps.push_back({at + static_cast<std::size_t>(part * rows * columns), rows, columns, true});

@@ -16,6 +16,7 @@
 #include "core/threads.h"
 #include "core/version.h"
 #include "evaluate/shown_samples.h"
+#include "kernels/mesh_part.h"
 #include "kernels/tile_kernels.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
@@ -116,6 +117,17 @@ class Trainer {
 // Ranks with another program, recipe or dataset would compute something meaningless.
 void Trainer::check_same_work() {
   if (ranks().alone()) return;
+  if (!mesh_ranks().alone()) {
+    LanoConfig switches;
+    LanoShape shape;
+    lano_from_json(model().architecture(), switches, shape);
+    const std::int64_t points = subject_.reader.description().points(),
+                       most = kernels::most_training_ranks(points, kernels::network_shape(switches, shape));
+    if (mesh_ranks().size() > most)
+      fail_usage(fmt::format("dividing each mesh over {} ranks", mesh_ranks().size()),
+                 fmt::format("at most {}: {} points are cut into as many pieces", most, points),
+                 fmt::format("--mesh-ranks {}", mesh_ranks().size()), "give a smaller --mesh-ranks");
+  }
   const std::string mine =
       fmt::format("lano {}, {}; {}; {}", kVersion, kernels::kernels().name, deciding_recipe(config_), state_.data);
   const std::vector<std::string> all = ranks().gather(mine);
@@ -194,7 +206,7 @@ TrainResult Trainer::run() {
     result.test_l2 = record.test_l2();
     result.validation_baselines = record.validation_baselines;
     result.test_baselines = record.test_baselines;
-  } else if (result.finished && folder_.writes()) {
+  } else if (result.finished && mesh_group() == 0) {
     keeping([&] { judge(result); });
   }
   ranks().meet();
@@ -238,7 +250,7 @@ TrainingWork Trainer::work_until(std::int64_t last) const {
 std::vector<Share> own_shares(const std::vector<std::vector<Item>>& batches) {
   std::vector<Share> shares;
   for (const std::vector<Item>& batch : batches)
-    shares.push_back(share_of(static_cast<std::int64_t>(batch.size()), ranks().rank(), ranks().size()));
+    shares.push_back(share_of(static_cast<std::int64_t>(batch.size()), mesh_group(), mesh_groups()));
   return shares;
 }
 
@@ -424,13 +436,15 @@ void Trainer::judge(TrainResult& result) {
   const auto ids = options_.test ? subject_.reader.indices(Split::test) : std::vector<std::int64_t>{};
   if (!ids.empty()) {
     record.test = judge_in_pieces(*predictor, subject_.reader, ids, kPieceBytes);
-    if (options_.shown)
-      write_shown(folder_.shown_samples(), shown_samples(*predictor, subject_.reader, ids_to_show(*record.test)));
+    if (options_.shown) {
+      const auto shown = shown_samples(*predictor, subject_.reader, ids_to_show(*record.test));
+      if (folder_.writes()) write_shown(folder_.shown_samples(), shown);
+    }
     if (options_.baselines) record.test_baselines = baselines_on(Split::test);
   }
   record.validation_baselines = result.validation_baselines = validation_baselines_;
   result.test_baselines = record.test_baselines;
-  write_run_record(folder_.path(), record);
+  if (folder_.writes()) write_run_record(folder_.path(), record);
   result.test_l2 = record.test_l2();
   folder_.event("finish", {{"test_l2", number_or_null(result.test_l2)}, {"seconds", seconds_since(start_)}});
 }
@@ -483,9 +497,14 @@ void Trainer::fail_not_finite(const std::string& what, const std::string& found)
 namespace {
 
 void check_ranks(const TrainConfig& config) {
-  if (config.batch >= ranks().size()) return;
-  fail_usage(fmt::format("training on {} ranks", ranks().size()), "at least one sample of a batch for each",
-             fmt::format("train.batch = {}", config.batch), "start fewer ranks, or give a larger --set train.batch");
+  if (config.batch >= mesh_groups()) return;
+  const bool shared = !mesh_ranks().alone();
+  fail_usage(fmt::format("training on {} ranks", ranks().size()),
+             fmt::format("at least one sample of a batch for each{}",
+                         shared ? fmt::format(" {} that share a mesh", mesh_ranks().size()) : ""),
+             fmt::format("train.batch = {}", config.batch),
+             "start fewer ranks, divide each mesh over more of them by --mesh-ranks, or give a larger --set "
+             "train.batch");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace lano {
 
 Validation::Validation(const DatasetReader& reader, std::vector<std::int64_t> ids)
     : reader_(reader), count_(static_cast<std::int64_t>(ids.size())) {
-  const Share own = share_of(count_, ranks().rank(), ranks().size());
+  const Share own = share_of(count_, mesh_group(), mesh_groups());
   ids_.assign(ids.begin() + own.first, ids.begin() + own.last);
   if (sample_bytes(reader_, ids_) <= kPieceBytes) samples_ = reader_.read(ids_);
 }
@@ -24,8 +24,9 @@ double Validation::error(Predictor& predictor) const {
     evaluation = samples_.count > 0 ? judge(predictor, reader_.description(), samples_).evaluation
                                     : judge_in_pieces(predictor, reader_, ids_, kPieceBytes);
   }
-  if (ranks().alone()) return evaluation.relative_l2.summary.mean;
-  return summarise(ranks().gather(std::span<const double>(evaluation.relative_l2.per_sample))).mean;
+  if (mesh_groups() == 1) return evaluation.relative_l2.summary.mean;
+  const std::vector<double>& mine = evaluation.relative_l2.per_sample;
+  return summarise(ranks().gather(mesh_ranks().first() ? std::span(mine) : std::span<const double>())).mean;
 }
 
 }  // namespace lano

@@ -32,7 +32,7 @@ study agents 6 --benchmarks darcy --agents 4,8,16         # three trained, three
 study size 4 --benchmarks darcy --depths 1 --widths 8      # the reference stands on both curves
 study resolution 6 --benchmarks darcy,airfoil
 study zero-shot 7 --benchmarks darcy,airfoil --models lano
-study ablation 9 --benchmarks elasticity
+study ablation 10 --benchmarks elasticity
 # Each switch is really off: fewer parameters without bias, fewer still without the stencil too.
 parameters() { awk -F, -v row="\"$1\"" '$4 == row { print $8 }' ablation/ablation.csv; }
 all=$(parameters reference) unbiased=$(parameters 'without bias') bare=$(parameters 'without bias and DWC')

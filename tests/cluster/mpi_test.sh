@@ -3,21 +3,8 @@
 # with one sentence. Usage: mpi_test.sh LANO CONFIGS
 set -u
 lano=$1 configs=$2
-folder=$(dirname "$lano")
-command -v mpirun >/dev/null || { echo "skipped: mpirun is not installed (scripts/packages test)"; exit 77; }
-[ -e "$folder/lano-mpi.so" ] || { echo "skipped: this lano was built without MPI"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-# As root, more ranks than cores, and ranks that wait give their core away.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1
-# Under the sanitizers: Open MPI leaves memory behind, which would be the exit code of every rank. Leaks of our own are
-# seen by the tests of one process.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
-failures=0
-wrong() { echo "FAILED: $*"; failures=$((failures + 1)); }
-on() { local count=$1; shift; timeout 300 mpirun --oversubscribe -n "$count" "$@"; }
+# shellcheck source=tests/cluster/on_ranks.sh
+. "$(dirname "$0")/on_ranks.sh"
 
 "$lano" generate darcy --resolution 43 --stride 3 --train 20 --test 4 --out grid.h5 >/dev/null 2>&1
 "$lano" generate elasticity --train 10 --test 2 --out cloud.h5 >/dev/null 2>&1
@@ -53,18 +40,11 @@ on 3 "$lano" train "${grid[@]}" "${small[@]}" --stop-after 1 --out again >/dev/n
 on 2 "$lano" train --resume again --threads 1 >/dev/null 2>&1 || wrong "going on with two ranks"
 cmp -s grid-1/model.safetensors again/model.safetensors || wrong "resumed with another number of ranks: other bytes"
 
-# One sentence, no folder, an exit code: RANKS PATTERN ARGUMENTS...
-refused() {
-  local count=$1 pattern=$2; shift 2
-  on "$count" "$lano" "$@" --out refused >out.log 2>err.log && wrong "'$*' was taken"
-  [ "$(grep -c '^lano: ' err.log)" = 1 ] || wrong "'$*': $(grep -c '^lano: ' err.log) sentences"
-  grep '^lano: ' err.log | grep -q -- "$pattern" || wrong "'$*' said: $(head -n 1 err.log)"
-  [ ! -e refused ] || { wrong "'$*' left a folder"; rm -rf refused; }
-}
+# Wrong use: one sentence before the first step.
 refused 3 'training on 3 ranks: expected at least one sample of a batch for each, found train.batch = 2' \
   train "${grid[@]}" --set train.batch=2
 refused 2 "reading 'none.h5': expected a file" train --config "$configs/darcy/laptop.toml" --data none.h5
-refused 2 'expected one process, found 2 ranks' predict grid-1/model.safetensors --data grid.h5
+refused 2 'expected one process, found 2 ranks' report grid-1
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
 
 # What one rank does wrong is said by the first, with its name.
@@ -78,14 +58,13 @@ long=("${grid[@]}" --set model.layers=2 --set train.epochs=40 --set checkpoint.s
 "$lano" train "${long[@]}" --out whole >/dev/null 2>&1 || wrong "the long run alone"
 on 2 "$lano" train "${long[@]}" --out killed >/dev/null 2>&1 &
 for _ in $(seq 1200); do ls killed/checkpoint/step-* >/dev/null 2>&1 && break; sleep 0.1; done
-pkill -9 -n -f "$lano train .*--out killed"
+pkill -9 -n -f -- "^$lano train .*--out killed"
 start=$SECONDS
 wait $! && wrong "a job with a killed rank succeeded"
 [ $((SECONDS - start)) -le 10 ] || wrong "a job with a killed rank took $((SECONDS - start)) s to end"
-pgrep -f "$lano train .*--out killed" >/dev/null && wrong "ranks are left behind"
+pgrep -f -- "^$lano train .*--out killed" >/dev/null && wrong "ranks are left behind"
 on 2 "$lano" train --resume killed --threads 1 >/dev/null 2>&1 || wrong "going on after a kill"
 cmp -s whole/model.safetensors killed/model.safetensors || wrong "after a kill: other bytes"
 
 "$lano" info --system | grep -q '^MPI .*MPI' || wrong "info --system: $("$lano" info --system | grep MPI)"
-[ "$failures" = 0 ] && echo "all as expected" && exit 0
-exit 1
+finish

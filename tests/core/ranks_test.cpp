@@ -3,82 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <cstring>
-#include <functional>
-#include <thread>
+#include "thread_ranks.h"
 
 namespace lano {
 namespace {
 
-struct Board {
-  explicit Board(int size) : meeting(size), given(static_cast<std::size_t>(size)) {}
-  std::barrier<> meeting;
-  std::vector<std::string> given;
-};
-
-class ThreadRanks : public Ranks {
- public:
-  ThreadRanks(Board& board, int rank) : board_(board), rank_(rank) {}
-  int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(board_.given.size()); }
-
- protected:
-  void exchange(const void* mine, std::size_t bytes, void* all) override {
-    exchange(mine, std::vector<std::size_t>(board_.given.size(), bytes), all);
-  }
-  void exchange(const void* mine, std::span<const std::size_t> bytes, void* all) override {
-    put(mine, bytes[static_cast<std::size_t>(rank_)]);
-    auto* to = static_cast<char*>(all);
-    for (const std::string& text : board_.given) to = std::copy(text.begin(), text.end(), to);
-    board_.meeting.arrive_and_wait();
-  }
-  void exchange_in_place(std::span<const std::size_t> bytes, void* all) override {
-    std::size_t at = 0;
-    for (int r = 0; r < rank_; ++r) at += bytes[static_cast<std::size_t>(r)];
-    const std::string mine(static_cast<const char*>(all) + at, bytes[static_cast<std::size_t>(rank_)]);
-    exchange(mine.data(), bytes, all);
-  }
-  void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
-                  std::span<const std::size_t> got_bytes) override {
-    std::size_t size = 0;
-    for (const std::size_t piece : bytes) size += piece;
-    std::string sizes(bytes.size() * sizeof(std::size_t), '\0');
-    std::memcpy(sizes.data(), bytes.data(), sizes.size());
-    put((sizes + std::string(static_cast<const char*>(pieces), size)).data(), sizes.size() + size);
-    auto* to = static_cast<char*>(got);
-    for (std::size_t from = 0; from < board_.given.size(); ++from) {
-      const std::string& text = board_.given[from];
-      std::vector<std::size_t> its(board_.given.size());
-      std::memcpy(its.data(), text.data(), sizes.size());
-      std::size_t at = sizes.size();
-      for (int r = 0; r < rank_; ++r) at += its[static_cast<std::size_t>(r)];
-      EXPECT_EQ(its[static_cast<std::size_t>(rank_)], got_bytes[from]);
-      to = std::copy_n(text.data() + at, got_bytes[from], to);
-    }
-    board_.meeting.arrive_and_wait();
-  }
-
- private:
-  void put(const void* mine, std::size_t bytes) {
-    board_.given[static_cast<std::size_t>(rank_)].assign(static_cast<const char*>(mine), bytes);
-    board_.meeting.arrive_and_wait();
-  }
-  Board& board_;
-  int rank_;
-};
-
-void on_ranks(int size, const std::function<void(Ranks&)>& work) {
-  Board board(size);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < size; ++r) {
-    threads.emplace_back([&, r] {
-      ThreadRanks ranks(board, r);
-      work(ranks);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
+using test::on_ranks;
 
 // Numbers whose sum depends on the order: 1e8 swallows what is added to it.
 float number(std::int64_t row, std::int64_t column) {
@@ -143,6 +73,35 @@ TEST(Ranks, OneProcessIsAJobOfOneRank) {
   EXPECT_EQ(sum, (std::vector<float>{11, 22}));
   EXPECT_EQ(ranks().from_first("me"), "me");
   EXPECT_TRUE(ranks().tell_failure("unheard").empty());
+}
+
+// Columns to whom they belong, and back: what each rank has of all rows, put together, is all of it.
+TEST(Ranks, ColumnsTurnAndComeTogether) {
+  const std::vector<std::int64_t> counts{3, 0, 2};
+  for (const std::int64_t width : {1, 2, 7, 48}) {
+    std::vector<float> wanted;
+    for (std::int64_t row = 0; row < 5; ++row) {
+      for (std::int64_t c = 0; c < width; ++c) wanted.push_back(static_cast<float>(100 * row + c));
+    }
+    on_ranks(3, [&](Ranks& ranks) {
+      const std::int64_t first = ranks.rank() == 2 ? 3 : ranks.rank() * 3,
+                         own = counts[static_cast<std::size_t>(ranks.rank())];
+      const std::span<const float> mine = std::span(wanted).subspan(
+          static_cast<std::size_t>(first % 5 * width * (own > 0)), static_cast<std::size_t>(own * width));
+      std::vector<float> columns;
+      ranks.turn_columns(mine, counts, width, columns);
+      const Share share = share_of(width, ranks.rank(), 3);
+      ASSERT_EQ(std::ssize(columns), 5 * share.count());
+      for (std::int64_t row = 0; row < 5; ++row) {
+        for (std::int64_t c = 0; c < share.count(); ++c)
+          EXPECT_EQ(columns[static_cast<std::size_t>(row * share.count() + c)],
+                    static_cast<float>(100 * row + share.first + c));
+      }
+      std::vector<float> whole(wanted.size(), -1);
+      ranks.join_columns(columns, width, whole);
+      EXPECT_EQ(whole, wanted);
+    });
+  }
 }
 
 TEST(Ranks, SharesCoverEverythingOnce) {

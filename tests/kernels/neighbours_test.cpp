@@ -86,8 +86,7 @@ TEST(Neighbours, TablesListEveryEntryBothWays) {
   const auto list = [](const TapTable& table, auto&& see) {
     for (std::int64_t p = 0; p < table.points(); ++p) {
       for (std::int64_t t = 0; t < table.taps(); ++t) {
-        for (auto e = table.first()[p * table.taps() + t]; e < table.first()[p * table.taps() + t + 1]; ++e)
-          see(p, t, table.entries()[e]);
+        for (auto e = table.first(p)[t]; e < table.first(p)[t + 1]; ++e) see(p, t, table.entries()[e]);
       }
     }
   };

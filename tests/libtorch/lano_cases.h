@@ -72,6 +72,20 @@ inline std::vector<Case> cases() {
       grid);
   vary(
       "latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
+  const auto exchanging = [](auto& c) {
+    c.exchange = true;
+    c.heads = 4;
+  };
+  vary("exchange", exchanging, grid);
+  vary(
+      "exchange_of_one_head",
+      [](auto& c) {
+        c.exchange = true;
+        c.heads = 1;
+        c.bias = Bias::none;
+      },
+      grid);
+  vary("exchange_along_an_order", exchanging, described(Geometry::points, {12}, 2, 1, 1));
   vary(
       "sequence", [](auto& c) { c.pool = Pool::sequence; }, grid);
   vary(
@@ -99,6 +113,7 @@ inline std::vector<Case> cases() {
   torus.periodic = {true, true};
   vary(
       "periodic", [](auto&) {}, torus);
+  vary("exchange_on_a_torus", exchanging, torus);
   vary(
       "periodic_sequence",
       [](auto& c) {

@@ -77,6 +77,7 @@ std::map<std::string, Tensor> random_weights(const LanoConfig& config, const Lan
     if (config.ffn_stencil) add(block + "ffn_dwc", stencil);
     for (int b = 1; b <= 4 && config.bias != Bias::none; ++b)
       add(attention + "bias" + std::to_string(b), {config.agents}, 1.0);
+    if (config.exchange) add(attention + "exchange", {config.heads * config.agents, config.agents});
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {config.agents, c}, 1.0);
     linear(attention + "out", c, c);
     norm(block + "norm2");
@@ -282,7 +283,11 @@ json write_cases() {
   };
   const auto torus_elsewhere = around({17, 13}, {0.3, -0.22});
   write_npy(folder / "elsewhere.npy", {17, 13, 2}, torus_elsewhere);
-  add("torus", [](auto& c) { c.ffn_stencil = true; }, torus, around({12, 10}, {0, 0}),
+  const auto torus_change = [](auto& c) {
+    c.ffn_stencil = true;
+    c.exchange = true;
+  };
+  add("torus", torus_change, torus, around({12, 10}, {0, 0}),
       {{"torus_finer", torus_finer, around({24, 20}, {0, 0}), {"--mesh", "24x20"}},
        {"torus_between", torus_between, around({17, 13}, {0, 0}), {"--mesh", "17x13"}},
        {"torus_elsewhere", torus_between, torus_elsewhere, {"--coords", "elsewhere.npy"}},
@@ -304,13 +309,21 @@ json write_cases() {
     }
     // Points in one place are ordered by their input; without input, their order is unspecified.
     if (set.input_channels() > 0) asked.push_back({name + "_coarse", set, {}, {}, {}, true});
-    if (name == "cloud") asked.push_back({name + "_agents", set, {}, {"--agents", "5"}, {"--agents", "5"}});
+    if (name == "cloud" || name == "cloud_exchange")
+      asked.push_back({name + "_agents", set, {}, {"--agents", "5"}, {"--agents", "5"}});
     add(name, change, set, {}, asked);
   };
   clouds(
       "cloud", [](auto& c) { c.agents = 9; }, described(Geometry::points, {40}, 2, 2, 1));
   const auto in_space = described(Geometry::points, {40}, 3, 1, 2),
              without_input = described(Geometry::points, {40}, 2, 0, 1);
+  clouds(
+      "cloud_exchange",
+      [](auto& c) {
+        c.agents = 9;
+        c.exchange = true;
+      },
+      described(Geometry::points, {40}, 2, 1, 1));
   clouds(
       "cloud_in_space",
       [](auto& c) {
@@ -386,7 +399,8 @@ json write_cases() {
   const auto moved = described(Geometry::mesh, {7, 4}, 2, 1, 2);
   auto moved_other = moved;
   moved_other.shape = {10, 9};
-  add("displaced", [](auto&) {}, moved, {}, {{"displaced_other", moved_other, {}, {"--mesh", "10x9"}}});
+  add("displaced", [](auto& c) { c.exchange = true; }, moved, {},
+      {{"displaced_other", moved_other, {}, {"--mesh", "10x9"}}});
   return cases;
 }
 

@@ -115,6 +115,12 @@ class Oracle:
         lengths, parts = (mesh, about["patches"]) if on_grid else ([n], [about["agents"]])
         self.pool = kron([axis_pool(*pair) for pair in zip(lengths, parts)])
         self.up = kron([axis_up(*pair) for pair in zip(lengths, parts)])
+        # Squared distances of points and agents, counted in patches.
+        places = [((np.arange(length) + 0.5) * part / length - 0.5, np.arange(part))
+                  for length, part in zip(lengths, parts)]
+        points = np.stack(np.meshgrid(*[p for p, _ in places], indexing="ij"), -1).reshape(-1, 1, len(parts))
+        agents = np.stack(np.meshgrid(*[k for _, k in places], indexing="ij"), -1).reshape(1, -1, len(parts))
+        self.apart = ((points - agents)**2).sum(-1)
         if cloud and about["stencil"] == "neighbours":
             self.stencil = self.neighbours(x[self.order])
         else:
@@ -190,8 +196,15 @@ class Oracle:
         for h in range(heads):
             part = slice(h * d, (h + 1) * d)
             a, qh, kh, vh = agents[..., part], q[..., part], k[..., part], v[..., part]
-            y = softmax(a @ kh.swapaxes(1, 2) / math.sqrt(d) + rows, -1) @ vh
-            out[..., part] = softmax(qh @ a.swapaxes(1, 2) / math.sqrt(d) + columns, -1) @ y
+            far = 0.0
+            if about["exchange"]:
+                last = heads - 1
+                near = 0.2 * (h == last) if heads < 3 else 0.05**(1 - (h - 1) / (heads - 2)) if h else 0
+                far = near * self.apart
+            y = softmax(a @ kh.swapaxes(1, 2) / math.sqrt(d) + rows - np.transpose(far), -1) @ vh
+            if about["exchange"]:
+                y = y + self.w[name + "exchange"].reshape(heads, m, m)[h] @ y
+            out[..., part] = softmax(qh @ a.swapaxes(1, 2) / math.sqrt(d) + columns - far, -1) @ y
         if about["dwc"]:
             out = out + self.add_stencil(name + "dwc", v)
         return self.linear(name + "out", out)

@@ -103,6 +103,21 @@ TEST(Prepare, WorksAtOtherResolutionsAndForOtherAgents) {
   expect_own_points(cloud_operator(small(), 150), test::uniform(2 * 437, 6), 2);  // three times the trained density
 }
 
+TEST(Prepare, AgentsKeepTheirPlaces) {
+  LanoConfig config = small();
+  config.exchange = true;
+  for (const Shape& shape : {Shape{12, 9}, Shape{31}, Shape{5, 6, 4}}) {
+    SCOPED_TRACE(shape_text(shape));
+    expect_own_points(grid_operator(config, shape), test::grid_points(shape), shape.size());
+  }
+  Operator op = grid_operator(config, {12, 9});
+  Operator::Call call;
+  call.mesh = {23, 14};
+  op.use_agents(12);
+  expect_own_points(op, test::grid_points(call.mesh), 2, call);
+  expect_own_points(cloud_operator(config, 150), test::uniform(2 * 437, 6), 2);
+}
+
 TEST(Prepare, NeighboursInSpaceNeedNoOrder) {
   LanoConfig config = small();
   config.stencil = Stencil::neighbours;

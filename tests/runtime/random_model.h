@@ -71,6 +71,7 @@ inline ModelFile random_model(const LanoConfig& config, const SetDescription& se
     if (config.ffn_stencil) add(block + "ffn_dwc", stencil, 0, 0.4);
     for (int b = 1; config.bias != Bias::none && b <= 4; ++b)
       add(attention + "bias" + std::to_string(b), {n.agents}, 0, 1);
+    if (config.exchange) add(attention + "exchange", {config.heads * n.agents, n.agents}, 0, 0.3);
     if (config.agent_tokens == Agents::latent) add(attention + "latent", {n.agents, n.width}, 0, 1);
     linear(attention + "out", n.width, n.width);
     norm(block + "norm2");

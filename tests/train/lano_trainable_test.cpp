@@ -90,6 +90,12 @@ std::vector<Setting> settings() {
     s.config.lano.ffn_stencil = true;
     s.config.lano.dropout = 0.3;
   });
+  add("exchange", grid, {30, 30}, [](Setting& s) {
+    s.config.lano.exchange = true;
+    s.config.lano.heads = 4;
+  });
+  add("exchange_of_clouds", described(Geometry::points, {12}, 1, 1), {12, 3, 17},
+      [](Setting& s) { s.config.lano.exchange = true; });
   add("ffn_neighbours", described(Geometry::points, {24}, 1, 1), {24, 31}, [](Setting& s) {
     s.config.lano.stencil = Stencil::neighbours;
     s.config.lano.ffn_stencil = true;
@@ -99,6 +105,7 @@ std::vector<Setting> settings() {
   SetDescription torus = grid;
   torus.periodic = {true, true};
   add("periodic", torus, {30, 30}, nothing);
+  add("exchange_on_a_torus", torus, {30, 30}, [](Setting& s) { s.config.lano.exchange = true; });
   torus.periodic = {false, true};
   add("periodic_axis", torus, {30, 30}, [](Setting& s) {
     s.config.lano.ffn_stencil = true;

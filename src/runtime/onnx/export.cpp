@@ -316,11 +316,20 @@ class Export {
     }
     const Value scaled = op("Mul", tokens, g_.number(static_cast<float>(1 / std::sqrt(static_cast<double>(d)))));
     const Value split = g_.node("Reshape", {scaled, g_.list({-1, m, h, d})});
-    const auto [bias1, bias2] = biases(name, w, points);
+    auto [bias1, bias2] = biases(name, w, points);
+    if (config_.exchange) {
+      const Value near = points.nearness(h);
+      const auto with = [&](const Value& bias, const Value& preferred) {
+        return bias.empty() ? preferred : op("Add", preferred, bias);
+      };
+      bias1 = with(bias1, g_.node("Transpose", {near}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}));
+      bias2 = with(bias2, near);
+    }
     const auto softmax = [&](const Value& logits, const Value& bias) {
       return g_.node("Softmax", {bias.empty() ? logits : op("Add", logits, bias)}, {{"axis", std::int64_t{-1}}});
     };
-    const Value y = op("MatMul", softmax(op("MatMul", heads(split), k), bias1), v);        // aggregation, [B, H, M, D]
+    Value y = op("MatMul", softmax(op("MatMul", heads(split), k), bias1), v);  // aggregation, [B, H, M, D]
+    if (config_.exchange) y = op("Add", y, op("MatMul", points.exchange_maps(name + "exchange", w.exchange, h), y));
     const Value o = op("MatMul", softmax(op("MatMul", q, heads(split, true)), bias2), y);  // broadcast, [B, H, N, D]
     Value merged = g_.node("Reshape", {heads(o), g_.list({-1, c})});
     if (config_.dwc) merged = op("Add", merged, points.stencil(qkv[2], name + "dwc", w.dwc, c));

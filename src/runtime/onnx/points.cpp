@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/error.h"
 
@@ -216,6 +217,60 @@ Value Points::at_agents(const std::string& name, const float* vector) {
     kernels::interpolate(geometry_.at_agents, vector, 0, agents(), row.data(), values.data());
   }
   return g_.weights(name, {agents()}, values);
+}
+
+Value Points::nearness(std::int64_t heads) {
+  if (!nearness_.empty()) return nearness_;
+  const kernels::AgentPlaces& p = geometry_.places;
+  Value features;  // [N, features] of the points' places
+  if (pools_on_mesh()) {
+    std::vector<float> rows(static_cast<std::size_t>(geometry_.points * p.features));
+    kernels::place_features(geometry_.at_points, 0, geometry_.points, rows.data());
+    features = g_.floats({geometry_.points, p.features}, rows);
+  } else {
+    // t = (n + 1/2) M/N - M/2, counted from the middle of the trained agents: t, t^2 and one.
+    const auto m = static_cast<double>(geometry_.trained_agents);
+    const Value scaled = g_.node("Mul", {g_.node("Add", {cast(g_, indices(), kDouble), g_.number(0.5)}), g_.number(m)});
+    const Value t = g_.node("Sub", {g_.node("Div", {scaled, cast(g_, count(), kDouble)}), g_.number(m / 2)});
+    const Value square = g_.node("Mul", {t, t}), one = g_.node("Sub", {t, g_.node("Sub", {t, g_.number(1.0)})});
+    const auto column = [&](const Value& x) { return g_.node("Unsqueeze", {cast(g_, x, kFloat), g_.list({1})}); };
+    features = g_.node("Concat", {column(t), column(square), column(one)}, {{"axis", std::int64_t{1}}});
+  }
+  std::vector<float> columns;  // [H, features, M], to the base e
+  for (std::int64_t row = 0; row < heads * p.features; ++row) {
+    for (std::int64_t m = 0; m < p.agents; ++m)
+      columns.push_back(
+          static_cast<float>(p.columns[static_cast<std::size_t>(row * p.padded + m)] / std::numbers::log2e));
+  }
+  return nearness_ = g_.node("MatMul", {features, g_.floats({heads, p.features, p.agents}, columns)});
+}
+
+Value Points::exchange_maps(const std::string& name, const float* maps, std::int64_t heads) {
+  const kernels::AgentPlaces& p = geometry_.places;
+  const std::int64_t n = p.trained, m = p.agents;
+  std::vector<float> used(maps, maps + heads * n * n);
+  if (p.other_agents()) {  // U T D
+    used.assign(static_cast<std::size_t>(heads * m * m), 0.0f);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      std::vector<double> told(static_cast<std::size_t>(n * m), 0.0);  // T D
+      for (std::int64_t a = 0; a < n; ++a) {
+        for (std::int64_t b = 0; b < n; ++b) {
+          const double t = maps[(h * n + a) * n + b];
+          for (std::int64_t j = 0; j < m; ++j)
+            told[static_cast<std::size_t>(a * m + j)] += t * p.down[static_cast<std::size_t>(b * p.padded + j)];
+        }
+      }
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = 0; j < m; ++j) {
+          double sum = 0;
+          for (std::int64_t a = 0; a < n; ++a)
+            sum += p.up[static_cast<std::size_t>(i * p.trained_padded + a)] * told[static_cast<std::size_t>(a * m + j)];
+          used[static_cast<std::size_t>((h * m + i) * m + j)] = static_cast<float>(sum);
+        }
+      }
+    }
+  }
+  return g_.weights(name, {heads, m, m}, used);
 }
 
 Value Points::conv(const Value& image, const std::string& name, const float* values, std::int64_t width) {

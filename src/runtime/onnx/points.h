@@ -29,6 +29,9 @@ class Points {
   Value pooled(const Value& rows, std::int64_t width);  // [B N, C] -> means over the agents' points, [B, M, C]
   Value at_points(const std::string& name, const float* vector);  // [M as trained] -> [N]
   Value at_agents(const std::string& name, const float* vector);  // [M as trained] -> [M]
+  Value nearness(std::int64_t heads);  // [H, N, M], at most 0: how much each head prefers near agents
+  // What the agents tell one another, [H, M, M]: maps as trained, brought to the agents used.
+  Value exchange_maps(const std::string& name, const float* maps, std::int64_t heads);
   // [B N, W] -> [B N, W]; filter [W, taps]
   Value stencil(const Value& rows, const std::string& name, const float* filter, std::int64_t width);
 
@@ -49,7 +52,7 @@ class Points {
   Layout layout_;
   kernels::Geometry geometry_;
   Value batch_and_count_;  // clouds: [B, N]
-  Value count_, indices_, pool_of_order_;
+  Value count_, indices_, pool_of_order_, nearness_;
   std::map<std::vector<std::int64_t>, Value> shapes_;
   std::vector<Value> low_high_share_;  // along the order: where each point stands between two entries of a bias vector
   // Scaled clouds: for each tap the points read and their weights [N, 1].
