@@ -211,17 +211,17 @@ void add_bench(CLI::App& app) {
         std::tuple(
             "forward", "a prediction", +[](const Options& o) { speed(Work::forward, o); })}) {
     auto [sub, o] = word(name, help, run);
-    sub->add_option("--case", o->bench_case.name, "whose shapes: the paper's model on one of its benchmarks")
+    sub->add_option("--case", o->bench_case.name, "the shapes: the paper's model on one of its benchmarks")
         ->check(CLI::IsMember(bench::case_names()))
         ->capture_default_str();
-    sub->add_flag("--fused-only", o->fused_only, "no composite path, no memory: for profiling");
-    sub->add_option("--batch", o->bench_case.batch, "samples; 0: as the case has it, 1 for forward")
+    sub->add_flag("--fused-only", o->fused_only, "no composite engine, no memory: for profiling");
+    sub->add_option("--batch", o->bench_case.batch, "samples; 0: those of the case, 1 for forward")
         ->check(CLI::NonNegativeNumber);
   }
   word("scale", "prediction on grids from 64x64 to 1024x1024", scale);
   {
     auto [sub, o] = word("mesh", "one prediction of the runtime on millions of points: time and memory", mesh);
-    sub->add_option("--points", o->points, "how many; a grid has the next square")
+    sub->add_option("--points", o->points, "number of points; a grid has the next square")
         ->check(CLI::Range(std::int64_t{1000}, std::int64_t{1} << 28))
         ->capture_default_str();
     sub->add_option("--geometry", o->geometry, "points or grid")

@@ -64,13 +64,12 @@ void run_export(const ExportOptions& o) {
 void add_export(CLI::App& app) {
   auto o = std::make_shared<ExportOptions>();
   CLI::App* command =
-      app.add_subcommand("export", "write a model for other runtimes: ONNX, physical values in and out");
+      app.add_subcommand("export", "write a model for other runtimes: ONNX, with physical inputs and outputs");
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--onnx", o->out, "the file to write")->required();
-  command->add_option(
-      "--mesh", o->mesh,
-      "another mesh than the trained one, like 64x64; a grid lies in the domain as the trained one does");
-  command->add_option("--coords", o->coordinates, "where the points of that grid lie, .npy [shape..., dims]");
+  command->add_option("--mesh", o->mesh,
+                      "another mesh than the trained one, such as 64x64; a grid keeps its position in the domain");
+  command->add_option("--coords", o->coordinates, "positions of the points of that grid, .npy [shape..., dims]");
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--force", o->force, "replace an existing file");

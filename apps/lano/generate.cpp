@@ -187,7 +187,8 @@ void run_generate(const GenerateOptions& o) {
 
 void add_generate(CLI::App& app) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = app.add_subcommand("generate", "make a benchmark's data set with its own solver, on every core");
+  CLI::App* command =
+      app.add_subcommand("generate", "make the dataset of a benchmark with its own solver, using all cores");
   std::string names;
   for (const Benchmark& b : kBenchmarks) names += fmt::format("{}, ", b.name);
   command->add_option("benchmark", options->benchmark, names + "or all of them into the folder --out")->required();
@@ -215,9 +216,10 @@ void add_generate(CLI::App& app) {
       "them given; 20");
   command->add_option("--viscosity", options->viscosity, "burgers; default 0.02. navier-stokes; default 1e-5");
   command
-      ->add_option("--covariance", options->covariance,
-                   "navier-stokes: of the first vorticity, as the benchmark is printed, or 18.5 times that, as its "
-                   "program draws it")
+      ->add_option(
+          "--covariance", options->covariance,
+          "navier-stokes: covariance of the initial vorticity, as printed in its paper, or 18.5 times that, as in its "
+          "program")
       ->check(CLI::IsMember({"printed", "program"}))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "sample i depends on (seed, i) alone")

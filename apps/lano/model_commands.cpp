@@ -6,7 +6,7 @@ namespace lano::cli {
 void add_device_option(CLI::App* command, std::string& device) {
   command
       ->add_option("--device", device,
-                   "cpu; with a LibTorch that has it, cuda or cuda:N: every operator, LANO by the composite engine")
+                   "cpu; if LibTorch supports it, cuda or cuda:N: every operator, LANO with the composite engine")
       ->capture_default_str();
 }
 

@@ -73,8 +73,8 @@ void run_predict(const PredictOptions& o, const Program& program) {
 
 void add_predict(CLI::App& app, const Program& program) {
   auto o = std::make_shared<PredictOptions>();
-  CLI::App* command =
-      app.add_subcommand("predict", "use a model: fields out, as .h5, .npy, .npz or, for ParaView, .vts, .vtu, .pvd");
+  CLI::App* command = app.add_subcommand(
+      "predict", "predict fields with a model, as .h5, .npy, .npz or, for ParaView, .vts, .vtu, .pvd");
   command->add_option("model", o->model, "the model file")->required();
   command->add_option("--data", o->data, "a dataset file to take inputs, first states and times from");
   command->add_option("--split", o->split, "with --data: train, validation, test or all")->capture_default_str();
@@ -87,9 +87,10 @@ void add_predict(CLI::App& app, const Program& program) {
             "input fields as an array: [shape...] or [samples, shape..., channels] in a .npy file or FILE:NAME of a "
             ".npz, .mat, .h5 or .pt file, or one array per channel (repeatable); for an autoregressive model without "
             "input fields the first state");
-  add_array("--state", o->state,
-            "autoregressive models: the first state, arrays as --input; where the input fields are the first state by "
-            "their names ('u at t=0'), one of the two is enough");
+  add_array(
+      "--state", o->state,
+      "autoregressive models: the first state, arrays as --input; if the names of the input fields show that they "
+      "are the first state ('u at t=0'), one of the two is enough");
   add_array("--coords", o->coords,
             "coordinates, an array [shape..., dims] or one per coordinate (repeatable); the training grid needs none");
   command->add_option("--cells", o->cells,
@@ -115,7 +116,7 @@ void add_predict(CLI::App& app, const Program& program) {
       "Frames: autoregressive models write [samples, steps + 1, ...] with the first state as frame 0, time-conditional "
       "ones [samples, times, ...].\n"
       "ParaView: several frames are numbered files and a .pvd with their times; truth and error (u_truth, u_error) "
-      "are there where the dataset knows them.\n"
+      "are included if the dataset has them.\n"
       "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --split test --out prediction.h5\n"
       "Example: lano predict runs/darcy/model.safetensors --input a.npy --out u.npy\n"
       "Example: lano predict runs/darcy/model.safetensors --data darcy.h5 --sample 3 --out sample3.vts\n"

@@ -62,7 +62,8 @@ void add_race(CLI::App& experiment, const Program& program) {
   command->add_option("--seeds", o->plan.seeds, "trainings of each; a verdict needs 3")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--minutes", o->plan.minutes, "of training per run, by its measured pace; 0: the recipes' epochs")
+  command
+      ->add_option("--minutes", o->plan.minutes, "training time per run, by its measured pace; 0: the recipes' epochs")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--out", o->out, "the folder of the runs and the table")->required();

@@ -70,7 +70,7 @@ void add_report(CLI::App& app) {
   };
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
-      app.add_subcommand("report", "draw the HTML report of a run (also while it trains), or compare several");
+      app.add_subcommand("report", "write the HTML report of a run (also during training), or compare several");
   command
       ->add_option("runs", options->folders, "the folder of the run, of several runs, or of one 'lano train --seeds'")
       ->required();

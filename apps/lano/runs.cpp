@@ -79,7 +79,7 @@ void add_runs(CLI::App& app) {
   auto options = std::make_shared<RunsOptions>();
   CLI::App* command = app.add_subcommand("runs", "list runs: state, errors, and the config keys that differ");
   command->add_option("folders", options->folders, "folders to list; default runs");
-  command->add_option("--sort", options->sort, "name, validation, test or time; the least first");
+  command->add_option("--sort", options->sort, "name, validation, test or time; the smallest first");
   command->add_flag("--csv", options->csv, "print CSV");
   command->add_option("--keys", options->keys, "config keys to show, as a.b,c.d; default those that differ, at most 6")
       ->delimiter(',');

@@ -158,7 +158,7 @@ std::vector<StudyKind> study_kinds() {
         "and is rolled out freely over all others."},
        horizon},
       {"ablation",
-       "each switch of the model against the recipe as it is",
+       "each switch of the model against the unchanged recipe",
        "Ablation",
        {"darcy", "elasticity"},
        all,
@@ -234,20 +234,21 @@ void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, cons
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--minutes", o->minutes,
-                   "of training per seed, for the variant whose epochs all take; 0: the recipe's epochs; default 2 for "
-                   "laptop, else 0")
+      ->add_option(
+          "--minutes", o->minutes,
+          "training time per seed of the variant that fixes the epochs of all; 0: the recipe's epochs; default 2 for "
+          "laptop, else 0")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--data", o->data,
-                   kind.own_data ? "the folder of <benchmark>.h5, generated where missing; or a dataset of your own"
-                                 : "the folder of the datasets; those missing are generated into it")
+                   kind.own_data ? "the folder of <benchmark>.h5, generated if missing; or your own dataset"
+                                 : "the folder of the datasets; missing ones are generated there")
       ->capture_default_str();
   if (kind.own_data)
     command
         ->add_option("--config", o->config,
-                     "a TOML recipe for a dataset of your own; several are laid one over the "
-                     "other")
+                     "a TOML recipe for your own dataset; repeatable, later files override earlier "
+                     "ones")
         ->take_all();
   command->add_option("--configs", o->configs, "the folder of the recipes; default ./configs or the installation's");
   command->add_option("--set", o->overrides, "change one key of every recipe (repeatable)")->take_all();

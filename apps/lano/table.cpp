@@ -64,7 +64,7 @@ void add_table(CLI::App& experiment, const Program& program) {
       ->add_option(
           "--preset", o->plan.preset,
           "recipes and sizes of the datasets: laptop, paper, paper-ours (the paper's sizes with our readings), or "
-          "smoke, which proves the workflow only")
+          "smoke, which only checks the workflow")
       ->check(CLI::IsMember({"laptop", kPaperReading, kOurReading, "smoke"}))
       ->capture_default_str();
   command->add_option("--models", o->plan.models, "a,b,...; default all ('lano info --models')")->delimiter(',');
@@ -75,7 +75,7 @@ void add_table(CLI::App& experiment, const Program& program) {
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--minutes", o->minutes,
-                   "of training per pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")
+                   "training time per pair and seed; 0: the recipes' epochs; default 2 for laptop, else 0")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--data", o->data, "the folder of the datasets <benchmark>.h5; missing ones are generated there")
       ->capture_default_str();

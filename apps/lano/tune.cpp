@@ -32,10 +32,11 @@ void add_tune(CLI::App& app, const Program& program) {
   command->add_option("--vary", o->vary, "a key to search: KEY=LOW..HIGH, KEY=LOW..HIGH:log or KEY=a,b,c (repeatable)")
       ->required()
       ->take_all();
-  command->add_option("--trials", o->plan.trials, "draws to begin with")->capture_default_str();
+  command->add_option("--trials", o->plan.trials, "number of random trials")->capture_default_str();
   command->add_option("--rungs", o->plan.rungs, "rounds; the last one has all epochs")->capture_default_str();
-  command->add_option("--keep", o->plan.keep, "share of the trials that goes to the next round")->capture_default_str();
-  command->add_option("--seed", o->plan.seed, "of the draws (train.seed is that of the trainings)")
+  command->add_option("--keep", o->plan.keep, "share of the trials that advance to the next round")
+      ->capture_default_str();
+  command->add_option("--seed", o->plan.seed, "seed of the random trials (train.seed is that of the trainings)")
       ->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(

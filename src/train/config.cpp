@@ -120,7 +120,7 @@ void check_train_config(const TrainConfig& c) {
   // Products of these count items and steps: they may not overflow, nor mean more than anybody waits for.
   constexpr std::int64_t kMany = 1'000'000'000;
   check_data_file(c.data);
-  require(is_utf8(c.from), "a path of train.from in UTF-8, as config files are", "another");
+  require(is_utf8(c.from), "a path of train.from in UTF-8, as config files are", c.from);
   require(c.epochs >= 1 && c.epochs <= kMany, "train.epochs of 1 to a billion", c.epochs);
   require(c.epoch_samples >= 0, "train.epoch_samples of at least 0", c.epoch_samples);
   require(c.batch >= 1 && c.batch <= kMany, "train.batch of 1 to a billion", c.batch);
