@@ -1,5 +1,5 @@
 # The OpenMP build of OpenBLAS, by its own path: the system alternative libblas.so.3 may point at the pthread build,
-# whose second thread pool was measured many times slower beside OpenMP. Target OpenBLASOpenMP::openblas, and
+# whose second thread pool was measured many times slower next to OpenMP. Target OpenBLASOpenMP::openblas, and
 # OPENBLAS_OPENMP_DIR for the run path through which LibTorch's own libblas.so.3 is resolved to the same build.
 find_library(OPENBLAS_OPENMP_LIBRARY NAMES openblas PATH_SUFFIXES
   openblas-openmp ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp

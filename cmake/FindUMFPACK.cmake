@@ -1,4 +1,4 @@
-# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which brings no CMake file of its own there. Gives
+# UMFPACK of SuiteSparse (Debian: libsuitesparse-dev), which has no CMake file there. Gives
 # UMFPACK_INCLUDE_DIR, and UMFPACK_SONAME: the name under which a program loads it while it runs.
 find_path(UMFPACK_INCLUDE_DIR umfpack.h PATH_SUFFIXES suitesparse)
 find_library(UMFPACK_LIBRARY NAMES ${CMAKE_SHARED_LIBRARY_PREFIX}umfpack${CMAKE_SHARED_LIBRARY_SUFFIX} umfpack)

@@ -28,7 +28,7 @@ struct Verdict {
 constexpr long kMostMegabytes = 512;
 constexpr unsigned kMostSeconds = 30;
 
-// The most memory the process has had: address space, so that memory asked for and never touched counts too; under the
+// The most memory the process has had: address space, so that memory requested and never touched counts too; under the
 // address sanitizer, which reserves terabytes, the resident part.
 inline long peak_megabytes() {
 #ifdef __SANITIZE_ADDRESS__
@@ -93,10 +93,12 @@ inline Verdict bounded(const std::function<void()>& read) {
   return verdict;
 }
 
-// One sentence in the house's form, without control characters.
+// One sentence in the project's form (core/error.h), "<doing>: expected ..., found ..." or "<doing>: <problem>",
+// without control characters.
 inline void expect_sentence(const std::string& sentence) {
-  EXPECT_NE(sentence.find("expected "), std::string::npos) << sentence;
-  EXPECT_NE(sentence.find(", found "), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find(": "), std::string::npos) << sentence;
+  EXPECT_EQ(sentence.find(": expected ") == std::string::npos, sentence.find(", found ") == std::string::npos)
+      << sentence;
   EXPECT_LT(sentence.size(), 3000u) << sentence.substr(0, 300);
   for (const char c : sentence) {
     if (static_cast<unsigned char>(c) < 0x20) {

@@ -1,4 +1,4 @@
-// A folder of its own for a test, removed afterwards, and the message of the error a call throws.
+// A temporary folder for a test, removed afterwards, and the message of the error a call throws.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A Darcy dataset, of 11x11 points unless said.
+// A Darcy dataset, of 11x11 points by default.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Geo-FNO (Li et al., 2022, JMLR 2023): an FNO on a latent grid into which a learned deformation takes the points of
 // the plane, whatever their arrangement; the axes of a structured mesh are not used. Equations in geo_projection.cpp
-// and fno.cpp. Cost O(N C m^2) beside an FNO of the grid.
+// and fno.cpp. Cost O(N C m^2) in addition to an FNO on the grid.
 #include "libtorch/baselines.h"
 #include "libtorch/fno.h"
 

@@ -6,7 +6,7 @@
 // against -1-k1), as published.
 //   phi(x) = x + x g(x),  g: [x, angle, radius] with their sines and cosines at pi 2^j, j < 8, through a network of
 //   width 128 with tanh.
-// Cost O(N C m^2) beside the FFTs of the grid.
+// Cost O(N C m^2) in addition to the FFTs of the grid.
 #include "libtorch/geo_projection.h"
 
 #include <cmath>
@@ -27,9 +27,8 @@ class GeoProjection::Deformation : public nn::Module {
  public:
   Deformation() {
     features_ = register_module("features", nn::Linear(4, kFeatures));
-    // Geo-FNO can be told a code of the shape beside the points. Our data have none, so this map has no part in the
-    // answer: it is here for the count of parameters that is quoted for the projection, and for its published weights
-    // to fit.
+    // Geo-FNO can take a code of the shape in addition to the points. Our data have none, so this map has no effect: it
+    // is here for the count of parameters that is quoted for the projection, and for its published weights to fit.
     register_module("code", nn::Linear(kCode, kFeatures));
     inner0_ = register_module("inner0", nn::Linear(3 * kFeatures, kHidden));
     inner1_ = register_module("inner1", nn::Linear(kHidden, kHidden));

@@ -119,7 +119,7 @@ torch::Tensor axis_stencil(const torch::Tensor& v, const torch::Tensor& taps, co
     if (whole) {
       dilation.push_back(side);
     } else {
-      // Taps between points are shared linearly by the two points beside them: the filter of three taps becomes one of
+      // Taps between points are shared linearly by the two neighbouring points: the filter of three taps becomes one of
       // 2 ceil(reach) + 1. tensordot moves each treated axis to the end, so all axes end in their own order.
       filter = torch::tensordot(filter, tap_weights(axes[a].reach, filter), {line ? 3 : 2}, {0});
       dilation.push_back(1);

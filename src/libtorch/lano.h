@@ -41,7 +41,7 @@ class AgentAttention : public torch::nn::Module {
 
   LanoConfig config_;
   std::vector<std::int64_t> patches_;              // as trained: [M] along the order, or the patch grid
-  std::vector<std::int64_t> used_patches_;         // as asked for at run time
+  std::vector<std::int64_t> used_patches_;         // as requested at run time
   std::vector<bool> periodic_;                     // of each axis of the patches
   torch::nn::Linear qkv_{nullptr}, out_{nullptr};  // rows of qkv: queries, keys, values
   torch::Tensor dwc_, b1_, b2_, b3_, b4_, latent_, exchange_;

@@ -2,7 +2,7 @@
 // The image of a scale is cut into 16/2^s patches per axis; in each, and in each head of width D, T learned tokens z
 // read the P points, move along a basis, and are read back:
 //   z <- z + softmax( z k^T ) v                              k, v linear in the points            [T,D]
-//   z <- z + sum_j A_j sin(pi z j/M) + B_j cos(pi z j/M)     each channel by itself, j = 0..M-1   [T,D]
+//   z <- z + sum_j A_j sin(pi z j/M) + B_j cos(pi z j/M)     each channel separately, j = 0..M-1   [T,D]
 //   f <- f + softmax( q z^T ) z                              q linear in the points               [P,D]
 // Patches follow the resolution, so their share of the domain stays. Five scales as published, whatever model.layers
 // is. Cost O(N (C^2 + T C)).

@@ -50,7 +50,7 @@ std::shared_ptr<OperatorModel> make_model(const nlohmann::json& architecture, st
 
 std::vector<std::string> model_names();
 
-// Adds an operator of a program's own to the registry: trained, stored and judged like the others. Not beside other
+// Adds a program's own operator to the registry: trained, stored and evaluated like the others. Not during other
 // threads.
 struct BaselineConfig;
 using MakeModel = std::shared_ptr<OperatorModel> (*)(const BaselineConfig&, const LanoShape&);

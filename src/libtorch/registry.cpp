@@ -12,7 +12,7 @@ namespace lano {
 
 namespace {
 
-// Every model but LANO by its name, in the order of the paper's table, then those users ask for beside it.
+// Every model but LANO by its name, in the order of the paper's table, then the others.
 constexpr std::pair<const char*, MakeModel> kBaselines[] = {
     {"fno", make_fno},           {"wmt", make_wmt},
     {"u-fno", make_u_fno},       {"geo-fno", make_geo_fno},

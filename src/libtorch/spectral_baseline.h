@@ -14,8 +14,8 @@ enum class Project { clouds, everything };  // what goes through the projection
 
 class SpectralBaseline : public Baseline {
  protected:
-  // Fails where the geometry is none the model takes. `channels` of the image, `hidden` width of the decoder channels
-  // -> hidden -> du.
+  // Fails if the model does not take the geometry. `channels` of the image, `hidden` width of the decoder channels ->
+  // hidden -> du.
   SpectralBaseline(const BaselineConfig& config, const LanoShape& shape, Project project, std::int64_t channels,
                    std::int64_t hidden);
 

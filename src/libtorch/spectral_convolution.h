@@ -1,6 +1,6 @@
 // The convolution of Fourier neural operators: a linear map of the channels for each of the lowest frequencies. Shared
-// by the spectral baselines, and by the projection that brings clouds to a grid. Images are [B,C,n1,...] with one, two
-// or three axes.
+// by the spectral baselines, and by the projection of clouds to a grid. Images are [B,C,n1,...] with one, two or three
+// axes.
 #pragma once
 
 #include <torch/torch.h>
@@ -30,7 +30,7 @@ class SpectralConvolution : public torch::nn::Module {
   std::vector<torch::Tensor> weights_;  // one for each choice of sign along all axes but the last
 };
 
-// The layer of an FNO without its activation: a spectral convolution, and a linear map of each point beside it.
+// The layer of an FNO without its activation: a spectral convolution, plus a pointwise linear map.
 class FourierLayer : public torch::nn::Module {
  public:
   FourierLayer(std::int64_t channels, std::int64_t axes, std::int64_t modes);

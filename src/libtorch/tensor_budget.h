@@ -26,7 +26,8 @@ class TensorBudget {
   std::size_t before_;
 };
 
-// Calls f; memory that LibTorch cannot have, or sizes beyond any memory, throw std::bad_alloc instead of its own words.
+// Calls f; memory that LibTorch cannot have, or sizes beyond any memory, throw std::bad_alloc instead of its own
+// errors.
 void throw_if_memory(const c10::Error& error);
 template <class F>
 auto with_memory(F&& f) {

@@ -59,7 +59,7 @@ torch::Tensor TorchLoss::operator()(const torch::Tensor& network, const torch::T
     error = error * roots;
     truth = truth * roots;
   }
-  if (!counts.empty()) {  // packed clouds: each is a sample of its own
+  if (!counts.empty()) {  // packed clouds: each is a separate sample
     torch::Tensor sum;
     std::int64_t first = 0;
     for (std::size_t b = 0; b < counts.size(); ++b) {

@@ -37,7 +37,7 @@ void check_baseline(const ModelFile& file, const std::string& doing) {
     fail(doing, fmt::format("points of at most {}", kMostPoints), std::to_string(shape.points), kDamaged);
   const ModelInfo* const info = find_model(config.name);
   for (const auto& [key, parts] : {std::pair("model.layers", config.layers),
-                                   std::pair("model.experts", config.experts)}) {  // each has tensors of its own
+                                   std::pair("model.experts", config.experts)}) {  // each has its own tensors
     if (info != nullptr && reads_key(*info, key) && parts > static_cast<std::int64_t>(file.weights.size())) {
       fail(doing, fmt::format("{} of at most the {} tensors there are", key, file.weights.size()),
            std::to_string(parts), kDamaged);

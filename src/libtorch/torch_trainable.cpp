@@ -62,8 +62,8 @@ torch::Tensor TorchTrainable::loss(const Lesson& lesson) {
 }
 
 double TorchTrainable::learn(const Lesson& lesson) {
-  // LibTorch draws the masks of other models from its own generator: give each batch a seed of its own, so that a
-  // resumed run agrees.
+  // LibTorch draws the masks of other models from its own generator: give each batch its own seed, so that a resumed
+  // run agrees.
   RandomStream masks(static_cast<std::uint64_t>(config_.seed), Purpose::dropout, lesson.step, lesson.place);
   torch::manual_seed(masks.next());
   model_->train();

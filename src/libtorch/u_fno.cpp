@@ -1,5 +1,5 @@
-// U-FNO (Wen et al., Advances in Water Resources 2022): an FNO whose last two of four layers have a U-net beside the
-// spectral convolution,
+// U-FNO (Wen et al., Advances in Water Resources 2022): an FNO whose last two of four layers have a U-net in parallel
+// to the spectral convolution,
 //   f <- gelu( F^-1( R F f ) + W f + U f )
 // for the fine scales a truncated spectrum cannot carry; the last one without activation. Cost O(N (C log N + C^2)).
 #include <vector>

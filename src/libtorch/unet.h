@@ -51,7 +51,7 @@ class UNet : public torch::nn::Module {
 
   torch::Tensor down(int scale, const torch::Tensor& image);  // to `scale`; from the image itself to scale 0
   torch::Tensor up(int scale, const torch::Tensor& image,
-                   const torch::Tensor& skip);  // from scale + 1 to `scale`, beside its own `skip`
+                   const torch::Tensor& skip);  // from scale + 1 to `scale`, joined with its own `skip`
   torch::Tensor last(const torch::Tensor& image) { return last_.forward(image); }
 
   std::int64_t down_channels(int scale) const { return channels_ << (scale < 4 ? scale : 3); }

@@ -232,7 +232,7 @@ expect 0 'test relative L2' \
 expect 0 'state_frames 10' "$lano" info nsrun/model.safetensors
 expect 2 'more than the 10 frames given' "$lano" generate navier-stokes --frames 10 --out ns2.h5
 expect 2 '--viscosity is fixed by the benchmark' "$lano" generate darcy --viscosity 1 --out ns2.h5
-# Without a config a recipe is chosen, in time, and said in three lines; --set holds.
+# Without a config a recipe is chosen, ends in time, and is explained in three lines; --set applies.
 expect 0 'model   LANO of 3 blocks, width 16' "$lano" train --data d.h5 --out own --minutes 0.03
 expect 0 'steps   ' "$lano" train --data d.h5 --out own2 --minutes 0.03 --set model.agents=4
 expect 1 'already there' "$lano" train --data d.h5 --out own --minutes 0.03
@@ -331,7 +331,7 @@ expect 2 'no key to vary is given' "$lano" tune --data d.h5 --out t
 [ -e t ] && complain "a refused search left a folder"
 expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
 # A race: stopped by Ctrl-C and by a kill, the same command ends with the table of one never stopped; the test split
-# is not judged; finished runs are kept, those of another recipe refused.
+# is not evaluated; finished runs are kept, those of another recipe refused.
 race=(experiment race --data d.h5 $tiny --set train.epochs=20 --seeds 3 --threads 1 --recipe base
   --recipe "wide: model.width=32 model.heads=4")
 expect 0 'wide +\| [0-9]+ +\| 20 .*seeds. spread' "$lano" "${race[@]}" --out race1
@@ -394,7 +394,7 @@ else
   # The composite path learns the same, and says the same in the end to a few digits.
   expect 0 'test relative L2' "$lano" train --data d.h5 --out plain $tiny --set train.engine=composite
   expect 2 'LANO_SIMD' env LANO_SIMD=mmx "$lano" train --data d.h5 --out simd $tiny --set train.engine=composite
-  # Another operator on the same way, on a grid and on a cloud; what only a LANO has is said or refused.
+  # Another operator in the same workflow, on a grid and on a cloud; options of LANO alone give a note or are refused.
   small="--set model.name=transolver --set model.slices=4 $tiny"
   expect 0 'transolver does not read model.agents: it has no effect' "$lano" train --data d.h5 --out other $small
   expect 0 "model 'transolver', [0-9]+ parameters" "$lano" info other/model.safetensors

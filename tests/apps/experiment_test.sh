@@ -48,7 +48,7 @@ study agents 12 --benchmarks darcy --agents 4,8,16 --seeds 2
 [ "$before" = "$(stat -c %Y%s agents/darcy/agents-8/seed-0/model.safetensors)" ] || bad "a finished run was made again"
 grep -q 'finished before, kept' out || bad "a finished run is not called kept"
 
-# Data of one's own, with a recipe.
+# Your own data, with a recipe.
 timeout -s KILL 60 "$lano" experiment ablation --data data/darcy.h5 --config "$configs/darcy/smoke.toml" \
   --set train.epochs=1 --out own >out 2>err || bad "an ablation on own data: $(cat err)"
 grep -q '| ablation | latent agents |' own/ablation.md || bad "no row of latent agents: $(cat own/ablation.md)"

@@ -101,7 +101,7 @@ TEST(PredictStates, AnArrayOfStatesIsSteppedFrom) {
     }
   }
   expect_good({"predict", "--state", scratch / "states.npy", model, "--steps", "4", "--out", out, "--force"});
-  // One state without an axis of samples; steps as in training, said aloud; times go on in equal steps.
+  // One state without an axis of samples; steps as in training, with a note; times continue in equal steps.
   write_npy(scratch / "one.npy", {7, 6, 2}, part(states, 0, kState));
   const Said said = lano({"predict", model, "--state", scratch / "one.npy", "--out", scratch / "one.h5"});
   EXPECT_NE(said.text.find("2 steps, as in training"), std::string::npos) << said.text;

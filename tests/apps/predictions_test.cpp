@@ -86,7 +86,7 @@ std::vector<float> points_of(const Place& place, std::int64_t sample, std::int64
     for (float& value : x) value += 0.5f;
     return x;
   }
-  // Grids of samples of their own lie elsewhere and are finer or coarser.
+  // Grids per sample lie elsewhere and are finer or coarser.
   std::vector<float> x = test::grid_points(place.shape);
   const float scale = 1 + 0.25f * static_cast<float>(sample), shift = 0.1f * static_cast<float>(sample);
   for (std::size_t i = 0; i < x.size(); ++i) {

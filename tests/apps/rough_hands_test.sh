@@ -45,7 +45,7 @@ ends 2 'train.ema in' "$lano" train "${small[@]}" --set model.wavelets=0 --set t
 ends 1 "model 'x'" "$lano" train "${small[@]}" --set model.latent_grid=8 --set 'train.from="x"' --out none
 ends 2 'fits in this machine' "$lano" train "${small[@]}" --set model.width=65536 --set model.ffn_ratio=64 --out none
 [ ! -e none ] || bad "a model beyond the memory leaves a folder"
-# The same of other operators, whose sizes LibTorch would answer in its own words, or by taking gigabytes.
+# The same for other operators, for whose sizes LibTorch would give its own errors, or take gigabytes.
 if [ -x "$(dirname "$lano")/lano-torch" ]; then
   for words in "fno model.modes=4 model.width=65536" "u-fno model.modes=4 model.width=65536" \
                "galerkin model.width=65536 model.ffn_ratio=1024" \
@@ -124,7 +124,7 @@ code=$?
 grep -q 'changed or replaced' err || bad "a dataset overwritten in place: '$(tail -n 1 err)'"
 [ ! -e held/evaluation.json ] || bad "a dataset overwritten in place is judged all the same"
 
-# A small address space: an answer or a sentence, never a wait. Sanitizers need terabytes of it: not under them.
+# A small address space: a result or an error message, never a hang. Sanitizers need terabytes of it: not under them.
 if (ulimit -v 4000000; "$lano" --version >/dev/null 2>&1); then
   for kilobytes in 100000 150000 200000 300000 500000; do
     for words in "generate pipe --preset smoke --train 1 --test 1 --out small.h5" "info darcy.h5"; do

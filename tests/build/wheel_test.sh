@@ -25,7 +25,7 @@ ln -s "$("$python" -c 'import numpy, os; print(os.path.dirname(numpy.__file__))'
   { cat "$scratch/log"; exit 1; }
 module=$(find "$site/lano" -name '_core*.so')
 [ -f "$module" ] || { echo "no module in the wheel"; exit 1; }
-# Ours inside, and Highway beside it; from the system the C and C++ run time and OpenMP; no path of the machine that
+# Our module, and Highway next to it; from the system the C and C++ run time and OpenMP; no path of the machine that
 # built it; no symbol of FFTW or UMFPACK, whose licence is the GPL.
 for library in "$module" "$site"/lano/lib*.so*; do
   while read -r name; do

@@ -114,7 +114,7 @@ std::vector<Hostile> corpus() {
   }
   all.push_back({"a zero byte", std::string("name = \"a\0b\"", 12)});
   // Depth: in lists, in inline tables, in both, in dotted keys, in headers, quoted, with blanks, and each part of it on
-  // lines of their own.
+  // separate lines.
   const std::size_t deep = 100000;
   all.push_back({"deep lists", "a = " + std::string(deep, '[') + std::string(deep, ']')});
   all.push_back({"deep lists without end", "a = " + std::string(deep, '[')});
@@ -162,7 +162,7 @@ TEST(HostileConfig, EveryDamagedTextIsRefusedWithASentence) {
   }
 }
 
-// What stands beside the limits is read.
+// What is just within the limits is read.
 TEST(HostileConfig, LimitsLeaveRoomForConfigs) {
   Bound bound;
   bound.schema.load_text(

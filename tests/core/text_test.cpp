@@ -14,13 +14,21 @@ namespace lano::text_test {
 namespace {
 
 TEST(Text, ErrorsHaveOneForm) {
-  EXPECT_EQ(error_message("reading 'a'", "a file", "none", "look again"),
-            "reading 'a': expected a file, found none; look again");
-  EXPECT_EQ(error_message("reading 'a'", "a file", "none", ""), "reading 'a': expected a file, found none");
+  EXPECT_EQ(error_message("reading 'a'", "a file", "a folder", "look again"),
+            "reading 'a': expected a file, found a folder; look again");
+  EXPECT_EQ(error_message("reading 'a'", "a file", "a folder", ""), "reading 'a': expected a file, found a folder");
 }
 
-// A file's own words in a message: no commands to the terminal, no bytes that are no text, no end of it.
-TEST(Text, AStrangersWordsAreMadePlain) {
+TEST(Text, ErrorsWithoutAFoundValueArePlain) {
+  EXPECT_EQ(plain_error_message("reading 'a'", "it has no arrays", "name another file"),
+            "reading 'a': it has no arrays; name another file");
+  EXPECT_EQ(plain_error_message("reading\x1b", "it has no \xff", ""), "reading?: it has no ?");
+  EXPECT_THROW(fail_plainly("reading", "it has no arrays"), Error);
+  EXPECT_THROW(fail_usage_plainly("reading", "it has no arrays"), UsageError);
+}
+
+// Untrusted text in a message: no commands to the terminal, no bytes that are not text, no unlimited length.
+TEST(Text, UntrustedTextIsMadePlain) {
   EXPECT_EQ(plain_text("caf\u00e9 \u4e2d \U0001f600", 100), "caf\u00e9 \u4e2d \U0001f600");
   EXPECT_EQ(plain_text("a\x1b[2J\x07 b\n\tc\x7f", 100), "a?[2J? b  c?");
   EXPECT_EQ(plain_text("\xc2\x9b"
@@ -28,7 +36,7 @@ TEST(Text, AStrangersWordsAreMadePlain) {
                        100),
             "?31m");  // the C1 form of ESC [
   EXPECT_EQ(plain_text("\xff \xc0\x80 \xed\xa0\x80 \xe2\x82", 100),
-            "? ?? ??? ??");                                // no UTF-8: stray, overlong, surrogate, cut
+            "? ?? ??? ??");                                // not UTF-8: stray, overlong, surrogate, cut
   EXPECT_EQ(plain_text("\xf4\x90\x80\x80", 100), "????");  // above U+10FFFF
   EXPECT_EQ(plain_text("0123456789", 4), "0123...");
   EXPECT_EQ(plain_text("012\u00e9", 4), "012...");  // no half characters

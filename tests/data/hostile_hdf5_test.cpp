@@ -611,7 +611,7 @@ TEST(HostileArrays, BlocksThatUnpackToAnotherSize) {
     const auto read = [&] { return open_array(path, "a")->read_all(); };
     write_block(path, {kDeflate}, packed(256), 0, matlab);
     EXPECT_EQ(read().size(), 32u);
-    write_block(path, {kDeflate}, right, 1, matlab);  // said to be stored plain, and it is
+    write_block(path, {kDeflate}, right, 1, matlab);  // declared as stored plain, and it is
     EXPECT_EQ(read().size(), 32u);
     const auto refused = [&](const std::string& name, const std::vector<Properties>& pipeline, const std::string& bytes,
                              std::uint32_t skipped = 0) {
@@ -652,7 +652,7 @@ TEST(HostileArrays, ClaimsAreNotGivenMemory) {
   refused("huge blocks", {1 << 29}, {H5T_IEEE_F32LE, {1 << 29}, kDeflate});
   refused("overflowing", {hsize_t{1} << 31, hsize_t{1} << 31}, {H5T_IEEE_F32LE, {1, 1}});
   refused("overflowing, and nothing", {hsize_t{1} << 31, hsize_t{1} << 31, 0}, {});
-  // One block of a kilobyte is there, and the array is said to have a million of them: a thousandfold is what deflate
+  // One block of a kilobyte is there, and the array claims to have a million of them: a thousandfold is what deflate
   // could do, more is refused.
   write_block(path, {kDeflate}, test::deflated_zeros("", 256, 15));
   std::string bytes = read_file(path, "reading");

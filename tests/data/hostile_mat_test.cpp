@@ -157,7 +157,7 @@ std::vector<Hostile> corpus() {
 
   const std::string whole = little.header() + little.variable(),
                     packed = little.header() + little.packed(little.variable());
-  // Elements end at multiples of eight bytes: every boundary, and beside it. An empty file of no variables has none of
+  // Elements end at multiples of eight bytes: every boundary, and next to it. An empty file of no variables has none of
   // name a.
   for (std::size_t at = 0; at < whole.size(); at += 4)
     all.push_back({"cut at " + std::to_string(at), whole.substr(0, at)});

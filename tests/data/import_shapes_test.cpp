@@ -55,13 +55,13 @@ TEST(ImportTime, LastAxisOfAMatFile) {
     EXPECT_EQ(s.output[static_cast<std::size_t>((3 * 4 + 2) * 3 + 1)], mark({7, 2, 1, 3}));  // t = 3, x = 2, y = 1
     EXPECT_EQ(s.input[2 * 3 + 1], mark({7, 2, 1}));
   }
-  // A step instead, and the axis told by the input.
+  // A step instead, and the axis derived from the input.
   options.time = {"0.5"};
   import_arrays(options, scratch / "d.h5");
   EXPECT_EQ(DatasetReader(scratch / "d.h5").description().time, (std::vector<double>{0, 0.5, 1, 1.5, 2}));
 }
 
-// neuralop's Burgers: x [S, X], y [S, T, X] in files of their own.
+// neuralop's Burgers: x [S, X], y [S, T, X] in separate files.
 TEST(ImportTime, FirstAxisOfATorchFile) {
   Scratch scratch;
   for (const char* name : {"train.pt", "test.pt"}) {
@@ -226,7 +226,7 @@ TEST(ImportSplits, SmallDatasetsHaveEverySplit) {
     EXPECT_EQ(reader.indices(Split::validation).size(), validation) << samples;
     EXPECT_EQ(reader.indices(Split::test).size(), test) << samples;
   }
-  // One sample is all there is: said, not hidden.
+  // Only one sample: reported, not hidden.
   test::write_npy_of(scratch / "u.npy", {1, 4});
   ArrayImport options;
   options.words.output = (scratch / "u.npy").string();
@@ -333,7 +333,7 @@ TEST(ImportFields, SeveralInputsWithNamesAndUnits) {
   EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "2 names, or one");
 }
 
-// The samples behind all else, parameters of each in rows; x and y as arrays of their own: PINA's holed Poisson.
+// The samples on the last axis, parameters of each in rows; x and y as separate arrays: PINA's holed Poisson.
 TEST(ImportFields, SamplesLastWithCoordinatesApart) {
   Scratch scratch;
   const auto value = [](double weight) {
@@ -356,7 +356,7 @@ TEST(ImportFields, SamplesLastWithCoordinatesApart) {
   options.samples = SampleAxis::last;
   import_arrays(options, scratch / "d.h5");
   const DatasetReader reader(scratch / "d.h5");
-  EXPECT_EQ(reader.description().geometry, Geometry::points);  // told by the coordinates
+  EXPECT_EQ(reader.description().geometry, Geometry::points);  // from the coordinates
   EXPECT_EQ(reader.size(), 5);
   const Samples s = reader.read(Ids{2});
   EXPECT_FLOAT_EQ(s.coordinates[2 * 6], 6.02f);
@@ -388,7 +388,7 @@ TEST(ImportFields, InputOnOtherPoints) {
   Samples s = sample(scratch / "d.h5", 3);
   for (std::size_t p = 0; p < s.output.size(); ++p) EXPECT_NEAR(s.input[p], s.output[p], 1e-5) << p;
 
-  // Four sensors at the corners of the unit square, one of them under an output point; with parameters beside.
+  // Four sensors at the corners of the unit square, one of them under an output point; with parameters as well.
   write_npy(scratch / "s.npy", {5, 4}, ramp(20));
   write_npy(scratch / "sx.npy", {4, 2}, std::vector<float>{0, 0, 0, 1, 1, 0, 1, 1});
   write_npy(scratch / "mu.npy", {5}, ramp(5));
@@ -435,7 +435,7 @@ TEST(ImportCells, OfEachSampleFromOneAndTransposed) {
   }
   options.words.cells = (scratch / "wild.npy").string();
   EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "whole numbers from 0 to 3 as corners, found 7");
-  // Four corners: in the plane a quadrilateral, unless told otherwise.
+  // Four corners: in the plane a quadrilateral by default.
   write_npy(scratch / "quad.npy", {1, 4}, ramp(4));
   options.words.cells = (scratch / "quad.npy").string();
   import_arrays(options, scratch / "d.h5");
@@ -567,7 +567,7 @@ TEST(ImportMessages, NameTheRightFileAndTheRightGeometry) {
   EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "swap them");
 }
 
-// Coordinates that are said for each sample and are all the same are stored once; a uniform grid is seen to be one.
+// Coordinates that are given for each sample and are all the same are stored once; a uniform grid is recognised.
 TEST(ImportFields, EqualCoordinatesAreShared) {
   Scratch scratch;
   write_npy(scratch / "u.npy", {4, 3, 2}, ramp(24));

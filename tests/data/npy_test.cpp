@@ -49,7 +49,7 @@ TEST(Numpy, WritesArchives) {
   EXPECT_EQ(numpy_arrays(scratch / "a.npz")[1].type, "float64");
   EXPECT_EQ(read_file(scratch / "a.npz", "reading"), read_file(scratch / "b.npz", "reading"));
   EXPECT_EQ(scratch.files(), 2u);
-  EXPECT_ERROR_WITH(write_npz(scratch / "none" / "c.npz", arrays), "expected");
+  EXPECT_ERROR_WITH(write_npz(scratch / "none" / "c.npz", arrays), "does not exist");
 }
 
 // A Fortran-ordered and a plain file, read in parts.
@@ -58,7 +58,7 @@ TEST(Numpy, PartsAreTheSameAsInTheWhole) {
   std::vector<float> values(60);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   write_npy(scratch / "a.npy", {3, 4, 5}, values);
-  std::string fortran = read_file(scratch / "a.npy", "reading");  // the same bytes, said to be column-major
+  std::string fortran = read_file(scratch / "a.npy", "reading");  // the same bytes, declared as column-major
   fortran.replace(fortran.find("False"), 5, "True ");
   write_file_atomically(scratch / "f.npy", fortran);
   const auto plain = open_npy(scratch / "a.npy"), columns = open_npy(scratch / "f.npy");

@@ -116,7 +116,7 @@ TEST(ThinDataset, WhatLeavesNoMeshIsRefused) {
   EXPECT_EQ(DatasetReader(scratch / "thin.h5").description().periodic, torus.periodic);
 }
 
-// A span that is none: more than the whole, of another number of axes, of a grid.
+// An invalid span: more than the whole, of another number of axes, of a grid.
 TEST(Span, AnImpossibleOneIsRefused) {
   const test::Scratch scratch;
   const auto reading = [&](Geometry geometry, std::vector<double> span) {

@@ -1,4 +1,4 @@
-// Judging, and the samples that are shown: against a predictor whose answers are known.
+// Evaluation, and the samples that are shown: against a predictor whose predictions are known.
 #include "evaluate/evaluation.h"
 
 #include <nlohmann/json.hpp>
@@ -95,7 +95,7 @@ TEST(Predictor, AStateOfSeveralFramesMovesByOne) {
   const Judged judged = judge(adder, line({0, 1, 2, 3}), samples);
   EXPECT_EQ(judged.evaluation.first_frame, 2);
   EXPECT_EQ(judged.evaluation.step_l2.size(), 2u);
-  // A dataset may give more frames than a model looks at: the last ones are its state, the others are not judged.
+  // A dataset may give more frames than a model uses: the last ones are its state, the others are not evaluated.
   SetDescription given = line({0, 1, 2, 3});
   given.given_frames = 3;
   EXPECT_EQ(judge(adder, given, samples).evaluation.first_frame, 3);

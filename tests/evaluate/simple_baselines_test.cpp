@@ -1,4 +1,4 @@
-// Simple baselines against what they are by definition, on data whose answers are known.
+// Simple baselines against their definitions, on data with known results.
 #include "evaluate/simple_baselines.h"
 
 #include <gtest/gtest.h>

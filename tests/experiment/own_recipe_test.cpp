@@ -1,4 +1,4 @@
-// The recipe that chooses itself, on sets of every shape made here: it must fit, end in time and keep to what was said.
+// The automatic recipe, on datasets of every shape: it must fit, end in time and respect what was given.
 #include "experiment/own_recipe.h"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(OwnRecipe, TimesAreSteppedOrAFunctionOfTime) {
   EXPECT_EQ(task("driven.h5"), Task::time_conditional);
 }
 
-// What is said of the task decides what follows from it; what cannot be is answered by what can.
+// The given task decides what follows from it; an impossible one is refused with the possible ones.
 TEST(OwnRecipe, TheTaskMayBeSaid) {
   const Scratch scratch;
   make_set(scratch / "states.h5", {.shape = {10, 10}, .inputs = 0, .frames = 5});

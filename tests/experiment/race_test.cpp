@@ -313,7 +313,7 @@ TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "or one of a race, found a training");
 }
 
-// The child itself: its model file is judged as the training judged the weights, and the test split stays unread.
+// The child itself: its model file is evaluated as the training evaluated the weights, and the test split stays unread.
 TEST(RaceChild, KeepsTheErrorOfEveryValidationSample) {
   test::Scratch scratch;
   TrainConfig config = test::tiny(test::darcy(scratch, 12, 3));

@@ -110,7 +110,7 @@ TEST(Tune, TheBestOfEachRungGoOnAndTestIsNeverRead) {
     }
   }
   EXPECT_EQ(numbers.size(), 5u);
-  // Who went on was better than who did not, in the rung that decided.
+  // Trials that advanced were better than those that did not, in the rung that decided.
   EXPECT_LT(result.trials[0].validation_l2[1], result.trials[1].validation_l2[1]);
   for (std::size_t i = 2; i < 5; ++i) {
     EXPECT_LT(std::max(result.trials[0].validation_l2[0], result.trials[1].validation_l2[0]),

@@ -1,5 +1,5 @@
-// What a fuzz target has beside libFuzzer's entry: whole files to begin with. Findings end the process (a sanitizer,
-// std::abort); only lano::Error is an answer.
+// What a fuzz target has in addition to libFuzzer's entry: complete files to begin with. Findings end the process (a
+// sanitizer, std::abort); only lano::Error is allowed.
 #pragma once
 
 #include <cstddef>

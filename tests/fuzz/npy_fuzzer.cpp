@@ -1,4 +1,4 @@
-// bytes -> .npy, whole and in parts, with the same answer; bytes that begin like a zip -> .npz.
+// bytes -> .npy, whole and in parts, with the same result; bytes that begin like a zip -> .npz.
 #include <unistd.h>
 #include <zlib.h>
 

@@ -38,7 +38,7 @@ TEST(Partition, CoversEveryPointOnceInOrder) {
     }
     EXPECT_EQ(unit, static_cast<std::int64_t>(p.units.size()));
     // Each costs a copy of a block's gradients. They are cut within samples, so that those of a sample do not depend on
-    // the samples beside it.
+    // the other samples.
     ASSERT_EQ(p.first_group.size(), points.size() + 1);
     for (std::size_t s = 0; s < points.size(); ++s) {
       EXPECT_LE(p.first_group[s + 1] - p.first_group[s], 64);

@@ -300,7 +300,7 @@ TEST_P(TileKernels, StencilsFromATable) {
   for (const Index columns : {16, 32, 48, 64, 80, 144}) {
     const Index stride = columns + kPad;
     TapTable table(kTaps);
-    for (Index r = 0; r < kRows + 1; ++r) {  // one point more before those asked for
+    for (Index r = 0; r < kRows + 1; ++r) {  // one point more before those requested
       std::vector<TapTable::Read> reads;
       for (Index t = 0; t < kTaps; ++t) {
         for (Index e = 0; e < (r + t) % 4; ++e) {

@@ -121,7 +121,7 @@ TEST_P(Catalogue, WhatItTakesInThreeDimensions) {
   }
 }
 
-// The answer of a small model to a fixed batch in training, and its number of parameters.
+// The output of a small model for a fixed batch in training, and its number of parameters.
 std::vector<float> answer(const std::string& name, const LanoConfig& sizes, const BaselineConfig& own, Where where) {
   constexpr std::int64_t kSide = 16, kPoints = 60;
   const auto model = made(name, sizes, own, where, kSide, kPoints);
@@ -141,7 +141,7 @@ std::vector<float> answer(const std::string& name, const LanoConfig& sizes, cons
   return values;
 }
 
-// A key is read where another value of it gives another model or another answer, on a grid, a mesh or a cloud.
+// A key is read if another value of it gives another model or another output, on a grid, a mesh or a cloud.
 TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
   const std::string name = GetParam();
   const ModelInfo* const info = find_model(name);

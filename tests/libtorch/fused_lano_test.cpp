@@ -71,9 +71,9 @@ double distance(const torch::Tensor& x, const torch::Tensor& truth) {
              : (x.to(torch::kFloat64) - truth).norm().item<double>() / (truth.norm().item<double>() + 1e-30);
 }
 
-// Errors of a pass against the truth, tensor by tensor, relative to its size; tensors that are small beside the largest
-// gradient (sums that cancel) count against a hundredth of that: the biases of a
-// softmax have gradients that are exact zeros in part, and the difference of two roundings there is no digit lost.
+// Errors of a pass against the truth, tensor by tensor, relative to its size; tensors that are small compared with the
+// largest gradient (sums that cancel) count against a hundredth of that: the biases of a softmax have gradients that
+// are exact zeros in part, and the difference of two roundings there is no digit lost.
 class Errors {
  public:
   void add(const torch::Tensor& value, const torch::Tensor& truth, double largest, const std::string& what) {
@@ -131,8 +131,8 @@ void compare(OperatorModel& model, const Batch& batch, std::int64_t agents = 0, 
     judge(fused.gradients[i].second, plain.gradients[i].second, truth.gradients[i].second, largest,
           truth.gradients[i].first);
   }
-  // Rounding is luck in each tensor, but not in all together: there the error is at most twice that of the plain float
-  // path.
+  // Rounding is random in each tensor, but not in all together: there the error is at most twice that of the plain
+  // float path.
   EXPECT_LE(mine.together(), 2 * theirs.together() + 1e-7);
   for (std::size_t i = 0; i < mine.each().size(); ++i) {
     const auto& [what, error] = mine.each()[i];

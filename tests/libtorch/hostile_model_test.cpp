@@ -1,5 +1,5 @@
-// Model files of every operator: whole ones load and answer as before, ones whose architecture outgrows their tensors
-// are refused in little memory.
+// Model files of every operator: complete ones load and predict as before, ones whose architecture outgrows their
+// tensors are refused in little memory.
 #include "core/threads.h"
 #include "hostile.h"
 #include "libtorch/flat_parameters.h"

@@ -24,7 +24,7 @@ TEST(Rotary, ProductsDependOnDifferencesOfPositionsAlone) {
     const torch::Tensor turned = rotate_pairs(q, rotary_angles(x, channels, 3));
     EXPECT_LT(largest_difference(turned.norm(2, -1), q.norm(2, -1)), 1e-13);
     EXPECT_TRUE(torch::equal(rotate_pairs(q, rotary_angles(torch::zeros_like(x), channels, 3)), q));
-    // Every axis turns channels of its own.
+    // Every axis rotates its own channels.
     for (std::int64_t a = 0; a < dims; ++a) {
       torch::Tensor moved = x.clone();
       moved.select(2, a).add_(0.3);

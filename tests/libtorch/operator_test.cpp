@@ -135,7 +135,7 @@ std::vector<float> grid_points(const Shape& mesh, double step) {
   return points;
 }
 
-// A model of a uniform grid, asked on another one, with its own number of agents and with others.
+// A model of a uniform grid, evaluated on another one, with its own number of agents and with others.
 TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
   std::vector<test::Case> kinds{test::cases()[0]};
   const auto vary = [&](const std::string& name, auto change) {

@@ -38,10 +38,10 @@ struct ParityCase {
   std::string file;                                       // without ending
   std::string model;                                      // our name
   std::function<std::string(const std::string&)> theirs;  // our tensor's name -> theirs, without "w/"
-  std::set<std::string> unused = {};                      // tensors of theirs that have no part in the answer
+  std::set<std::string> unused = {};                      // tensors of theirs that do not affect the output
   double tolerance = 1e-4;                                // relative L2 of output and gradient
   bool training = false;                                  // in training mode, where the file has these numbers too
-  // What is done to the model, its weights theirs, before it answers.
+  // What is done to the model with their weights before it is applied.
   std::function<void(OperatorModel&, const Batch&)> prepare = [](OperatorModel&, const Batch&) {};
   // Their tensor in our layout, where it is not the same; by our name.
   std::function<torch::Tensor(const std::string&, const torch::Tensor&)> layout =

@@ -63,7 +63,7 @@ inline void expect_works(const BaselineConfig& config, const LanoShape& shape, c
   out.square().sum().backward();
   EXPECT_GT(batch.input.grad().abs().sum(-1).min().item<float>(), 0);
   for (const auto& item : model->named_parameters()) {
-    if (item.key().find("deformation.code") != std::string::npos) continue;  // no part in the answer
+    if (item.key().find("deformation.code") != std::string::npos) continue;  // no effect on the output
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_TRUE(torch::isfinite(item.value().grad()).all().item<bool>()) << item.key();
   }

@@ -30,7 +30,7 @@ TEST(ChannelNorm, TakesASingleValue) {
   EXPECT_EQ(instance.named_buffers().size(), 0u);
 }
 
-// A sample's answer does not depend on its neighbours in the batch.
+// The output for a sample does not depend on the other samples of the batch.
 TEST(ChannelNorm, OfInstancesSeesOneSample) {
   ChannelNorm norm(2, ImageNorm::instance);
   const torch::Tensor image = torch::randn({3, 2, 4});

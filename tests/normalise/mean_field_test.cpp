@@ -58,7 +58,7 @@ TEST(MeanField, OtherExtentsAreTheSameMesh) {
 }
 
 // A mesh that ends before the whole one does: its places are those of its own points, and a little beyond the end of
-// the trained mesh the field goes on as it was.
+// the trained mesh the field continues unchanged.
 TEST(MeanField, AMeshThatEndsElsewhereIsFollowedThere) {
   const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const std::vector<double>& stretch : {std::vector<double>{0.75, 1}, {0.5, 2.0 / 3}, {1.125, 1.25}}) {
@@ -86,7 +86,7 @@ TEST(MeanField, APeriodicAxisHasNoEnd) {
   EXPECT_EQ(field.resampled({8, 2}, {true, false}),
             (std::vector<float>{0, 10, 0.5f, 10.5f, 1, 11, 1.5f, 11.5f, 2, 12, 2.5f, 12.5f, 3, 13, 1.5f, 11.5f}));
   EXPECT_EQ(field.resampled({2, 3}, {true, false}), (std::vector<float>{0, 5, 10, 2, 7, 12}));
-  // Coordinates go on: x = 0, 1, 2, 3 has 3.5 behind it.
+  // Coordinates continue: x = 0, 1, 2, 3 is followed by 3.5.
   EXPECT_EQ(MeanField({4}, {0, 1, 2, 3}, {1}).continued({8}, {true}),
             (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f}));
   const std::vector<float> moved = MeanField({4}, {0, 1, 2, 3}, {2}).deviation({8}, std::vector<float>(8, 4), {true});

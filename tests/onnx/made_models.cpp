@@ -307,7 +307,7 @@ json write_cases() {
       other.set.shape = {n};
       asked.push_back(other);
     }
-    // Points in one place are told apart by their input; without any, their order is nobody's promise.
+    // Points in one place are ordered by their input; without input, their order is unspecified.
     if (set.input_channels() > 0) asked.push_back({name + "_coarse", set, {}, {}, {}, true});
     if (name == "cloud" || name == "cloud_exchange")
       asked.push_back({name + "_agents", set, {}, {"--agents", "5"}, {"--agents", "5"}});

@@ -317,4 +317,4 @@ def test_arrays_of_every_kind(data, tmp_path):
     for x, y in ((frozen, u), (np.asfortranarray(a), np.asfortranarray(u)), (twice, u), (a.tolist(), u.tolist()),
                  (a.astype(">f8"), u), (a[..., None], u[..., None])):
         assert bytes_of(lano.fit(x, y, quiet=True, **SMALL), tmp_path) == wanted
-    assert np.array_equal(a, frozen)  # nobody wrote to it
+    assert np.array_equal(a, frozen)  # not written to

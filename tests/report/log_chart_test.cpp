@@ -58,7 +58,7 @@ TEST(Curves, LogarithmicXSpacesDecadesEvenly) {
   EXPECT_NE(svg.find(" 548.0,"), std::string::npos) << svg;
 }
 
-// Values that are close have numbers beside them too.
+// Values that are close have labels too.
 TEST(Curves, ANarrowRangeHasSeveralTicks) {
   const std::string svg = draw_curves({{"a", "#000000", {1, 2}, {0.061, 0.068}}}, "t", "relative L2");
   for (const char* tick : {">0.06<", ">0.07<"}) EXPECT_NE(svg.find(tick), std::string::npos) << tick << " in " << svg;

@@ -8,7 +8,7 @@ namespace lano::model_table_test {
 namespace {
 
 // Three operators on two benchmarks: LANO is best on the first and second on the other, one cell has a reason, one was
-// not asked for.
+// not requested.
 ModelTable sample() {
   ModelTable t;
   t.models = {"fno", "transolver", "lano"};
@@ -49,7 +49,7 @@ TEST(ModelTable, Markdown) {
   EXPECT_TRUE(holds(text, "| LANO | transformer | **1.00 ± 0.20** | <ins>6.00</ins> |\n")) << text;
   EXPECT_TRUE(holds(text, "| relative promotion of LANO |  | 50.0 % | -100.0 % |\n")) << text;
   EXPECT_TRUE(holds(text, "| average promotion |  | -25.0 % |  |\n")) << text;
-  EXPECT_FALSE(holds(text, "What the paper prints")) << text;  // no number of its own was given
+  EXPECT_FALSE(holds(text, "What the paper prints")) << text;  // no own number was given
   ModelTable printed = sample();
   printed.cells[5].paper = 0.0045;
   EXPECT_TRUE(holds(model_table_markdown(printed), "| LANO | transformer | / | 0.45 |\n"))
@@ -57,7 +57,7 @@ TEST(ModelTable, Markdown) {
   EXPECT_TRUE(holds(text, "| LANO | **1.00 ± 0.20** | 2,345,678 | 170 s | 0.62 | 1 min 50 s | 250 MB |\n")) << text;
   EXPECT_TRUE(holds(text, "- FNO on elasticity: refused: a <grid> expected\n")) << text;
   EXPECT_TRUE(holds(text, "elasticity: points [972]")) << text;
-  EXPECT_FALSE(holds(text, "| Transolver | / |")) << text;  // not asked for on darcy: no row there
+  EXPECT_FALSE(holds(text, "| Transolver | / |")) << text;  // not requested on darcy: no row there
 }
 
 // LANO is ahead by the one seed that did not diverge: shown, but neither best nor promoted.

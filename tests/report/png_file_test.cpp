@@ -72,7 +72,7 @@ TEST(PngFile, FewColoursAreAPaletteAndManyAreNot) {
   EXPECT_EQ(many[25], 2);
 }
 
-// Decoded by hand: each fdAT becomes a file of its own, its box is put over the frame before.
+// Decoded by hand: each fdAT becomes a separate file, its box is put over the frame before.
 TEST(PngFile, AnAnimationGivesEveryFrame) {
   std::vector<Image> frames(4, plain(20, 10, 255));
   for (std::size_t f = 0; f < 3; ++f) {

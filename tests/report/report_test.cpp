@@ -176,7 +176,7 @@ TEST(Report, SurvivesEmptyAndConstantContent) {
   c.curves = {{"one point", "#000", {1}, {0.5}}};
   const std::string html = render_report(c);
   EXPECT_EQ(html.find("nan"), std::string::npos);
-  EXPECT_NE(html.find("<span></span><span>7.25</span><span></span>"), std::string::npos);  // one number beside its bar
+  EXPECT_NE(html.find("<span></span><span>7.25</span><span></span>"), std::string::npos);  // one number next to its bar
 }
 
 TEST(Vtk, StructuredGridKeepsTheOrderOfPoints) {

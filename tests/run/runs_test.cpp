@@ -374,7 +374,7 @@ TEST(Comparison, OfDifferentSetsNamesNoBest) {
   ComparisonContent content;
   content.found = collect_runs({scratch / ""});
   const std::string html = render_comparison(content);
-  EXPECT_NE(html.find("different sets"), std::string::npos);
+  EXPECT_NE(html.find("different datasets"), std::string::npos);
   EXPECT_EQ(html.find("lowest relative L2"), std::string::npos);
   EXPECT_NE(html.find("<circle"), std::string::npos);  // a run of one epoch is a point
 }

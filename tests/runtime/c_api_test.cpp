@@ -122,7 +122,7 @@ TEST(CApi, EveryMistakeIsAStatusAndASentence) {
   }
   EXPECT_EQ(lano_use_agents(m.op, 0, nullptr), LANO_MISUSED);
   lano_free(nullptr);
-  // Another thread has a message of its own.
+  // Another thread has its own message.
   std::string other;
   std::thread([&] { other = lano_message(); }).join();
   EXPECT_EQ(other, "no failure");

@@ -80,8 +80,8 @@ TEST(MeanOutput, IsAddedToTheAnswer) {
   EXPECT_ERROR_WITH(parse_model_file(format_model_file(stepping), "reading"), "has a mean output, but steps in time");
 }
 
-// Every second and every third point of a mesh of 12 x 8: asked zero-shot on the second what it was given on the first,
-// an operator whose answers are constant, or linear in the whole mesh's indices, is exact.
+// Every second and every third point of a mesh of 12 x 8: evaluated zero-shot on the second with the input of the
+// first, an operator whose outputs are constant, or linear in the whole mesh's indices, is exact.
 TEST(MeanOutput, ZeroShotOnStridedMeshesIsExactForConstantAndLinearFields) {
   const Shape whole{12, 8};
   const auto mesh_of = [&](std::int64_t stride) { return Shape{11 / stride + 1, 7 / stride + 1}; };
@@ -146,7 +146,7 @@ TEST(Displacement, DamagedFilesAreRefused) {
   EXPECT_NE(reading(other).find("displacements must be above 0"), std::string::npos) << reading(other);
   other = file;
   other.set.geometry = Geometry::points;
-  EXPECT_NE(reading(other).find("mean fields"), std::string::npos) << reading(other);
+  EXPECT_NE(reading(other).find("a mean field is missing"), std::string::npos) << reading(other);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Damaged and hostile model files: whatever the bytes, loading ends with one sentence or with a model that answers.
+// Damaged and hostile model files: whatever the bytes, loading ends with one sentence or with a model that predicts.
 #include "hostile.h"
 
 #include <cstring>
@@ -70,7 +70,7 @@ std::vector<Hostile> corpus() {
   const std::string& good = good_bytes();
   const std::size_t start = 8 + header_length(good);
   const auto add = [&](std::string name, std::string bytes) { all.push_back({std::move(name), std::move(bytes)}); };
-  // Cut at every structural boundary, and beside it.
+  // Cut at every structural boundary, and next to it.
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{9},
                                start / 2, start - 1, start, start + 1, good.size() - 1}) {
     add("cut at " + std::to_string(at), good.substr(0, at));

@@ -1,4 +1,4 @@
-// One operator and many callers: what they share (caches of geometry, pools of memory) must not mix their answers.
+// One operator and many callers: what they share (caches of geometry, pools of memory) must not mix their predictions.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -30,7 +30,7 @@ TEST(ManyCallers, GetTheAnswersTheyWouldGetAlone) {
     std::vector<Caller> all(6);
     for (std::size_t i = 0; i < all.size(); ++i) {
       Caller& caller = all[i];
-      // Sizes in common and of their own, large enough for several threads each.
+      // Common and separate sizes, large enough for several threads each.
       const Shape own{static_cast<std::int64_t>(40 + i % 3), 50};
       const auto points = static_cast<std::size_t>(element_count(own));
       if (geometry == Geometry::mesh) caller.call.mesh = own;

@@ -65,7 +65,7 @@ TEST(OnnxExport, TheFileHasItsPartsUnderOnnxNumbers) {
   const Message graph = read_message(text(model, 7));
   EXPECT_EQ(graph.count(11), 2u);
   EXPECT_EQ(graph.count(12), 1u);
-  // Every weight with its own numbers, and every value made before it is used, under a name of its own.
+  // Every weight with its own numbers, and every value made before it is used, under a unique name.
   std::map<std::string, std::string> tensors;
   for (auto [at, end] = graph.equal_range(5); at != end; ++at) {
     const Message tensor = read_message(at->second);
@@ -122,7 +122,7 @@ TEST(OnnxExport, WhatDoesNotFitIsRefused) {
   other.architecture.update({{"axes", 0}, {"order_box", {0, 1, 0, 1}}});
   other.weights["blocks.0.attention.dwc"] = {{8, 1, 3}, std::vector<float>(24)};
   EXPECT_EQ(onnx::export_model(other, {}).output, "output [B, N, 1]");
-  EXPECT_ERROR_WITH(onnx::export_model(other, {{9, 9}, {}, 0}), "no mesh");
+  EXPECT_ERROR_WITH(onnx::export_model(other, {{9, 9}, {}, 0}), "this model takes clouds of any number of points");
 }
 
 }  // namespace

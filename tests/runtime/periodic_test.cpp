@@ -161,7 +161,7 @@ std::vector<float> rolled(const std::vector<float>& values, const Shape& mesh, s
   return out;
 }
 
-// How far the answer to a rolled input is from the rolled answer.
+// How far the prediction for a rolled input is from the rolled prediction.
 double seam(const Trained& trained, const Shape& mesh, std::int64_t i, std::int64_t j) {
   const Operator op(trained.file);
   const auto points = points_of(mesh, spacing_of(mesh, {true, true}), {0, 0});

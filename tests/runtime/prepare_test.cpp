@@ -61,7 +61,7 @@ void expect_own_points(const Operator& op, const std::vector<float>& points, std
   const std::vector<float> input = field(points, dims), all = op.predict(points, input, call);
   const Prepared prepared = op.prepare(points, input, call);
   EXPECT_LT(rms(prepared.decode(points, input, call.state), all), 1e-6);
-  // One by one and in reverse: a point's answer is its own affair.
+  // One by one and in reverse: the prediction at a point does not depend on the others.
   const std::size_t n = points.size() / dims, du = all.size() / n;
   for (const std::size_t i : {n - 1, n / 2, std::size_t{0}}) {
     const auto state = call.state.empty() ? call.state : call.state.subspan(i * du, du);
@@ -165,7 +165,8 @@ TEST(Prepare, CarriesTimeAndState) {
   expect_own_points(Operator(test::random_model(config, set, step, origin)), points, 2, call);
 }
 
-// Between the prepared points the answer follows the operator at a finer grid, the closer the finer the prepared grid.
+// Between the prepared points the prediction follows the operator on a finer grid, the closer the finer the prepared
+// grid.
 TEST(Prepare, AnswersBetweenThePointsConvergeToTheFineGrid) {
   const Operator op = grid_operator(small(), {9, 9});
   Operator::Call fine;

@@ -47,7 +47,7 @@ assert np.allclose(prepared.decode(grid, a), u, rtol=0, atol=1e-7)
 zoom = prepared.decode(np.array([[0.5, 0.5], [0.51, 0.48]]), np.array([a[4, 4], a[4, 4]]))
 assert zoom.shape == (2, 1) and abs(zoom[0, 0] - u[4, 4, 0]) < 1e-7
 raises(lano.Error, "within the prepared grid", lambda: prepared.decode(np.array([[9.0, 0.5]]), np.array([3.0])))
-# The interpreter goes on while one thread computes.
+# The interpreter continues while one thread computes.
 fine = np.stack(np.meshgrid(*[np.linspace(0, 1, 600)] * 2, indexing="ij"), -1)
 inputs = np.full((600, 600), 3.0)
 computing = threading.Thread(target=lambda: op.predict(inputs, fine))

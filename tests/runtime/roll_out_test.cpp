@@ -51,7 +51,7 @@ TEST(RollOut, EqualsSteppingByHand) {
   }
 }
 
-// The change of the state: the same network with increments gives u + s (its answer without shift).
+// The change of the state: the same network with increments gives u + s (its output without shift).
 TEST(RollOut, IncrementsAreAddedToTheState) {
   for (const Geometry geometry : {Geometry::mesh, Geometry::points}) {
     ModelFile plain = model_of(geometry, stepping()), changing = plain;
@@ -157,7 +157,7 @@ TEST(RollOut, AStateOfThreeFrames) {
   EXPECT_EQ(Operator(model_of(Geometry::mesh, stepping())).state_frames(), 1);
 }
 
-// Time-conditional models have no roll-out: their times are asked for one by one.
+// Time-conditional models have no roll-out: their times are predicted one by one.
 TEST(RollOut, TimesAreAskedForInOneCall) {
   const test::Scratch scratch;
   LanoConfig timed = stepping();

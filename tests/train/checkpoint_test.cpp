@@ -69,7 +69,7 @@ TEST(CheckpointFolder, KeepsTheLastTwoAndTheBest) {
   EXPECT_TRUE(said.empty());
 }
 
-// A resumed run keeps the state it goes on from as the best once more: the same file, which is the best already.
+// A resumed run keeps the state it resumes from as the best again: the same file, which is the best already.
 TEST(CheckpointFolder, KeepingTheBestTwiceLeavesNothingBehind) {
   test::Scratch scratch;
   const CheckpointFolder folder(scratch / "");

@@ -1,6 +1,5 @@
 // The hand-written gradients of a LANO's training against finite differences in double of another implementation
-// (tests/naive_lano.h) with a loss of its own: every loss, roll-outs, time, dropout, packed clouds, any unit of the
-// data.
+// (tests/naive_lano.h) with a separate loss: every loss, roll-outs, time, dropout, packed clouds, any unit of the data.
 #include "train/lano_trainable.h"
 
 #include <gtest/gtest.h>
@@ -446,7 +445,7 @@ TEST(LanoTrainable, ThreadsDoNotChangeABit) {
   EXPECT_EQ(gradients[0], gradients[2]);
 }
 
-// What ranks rely on: the gradients of a sample by itself, whatever is learned beside it, and their sum in order.
+// What ranks rely on: the gradients of a sample on its own, whatever else is in the batch, and their sum in order.
 TEST(LanoTrainable, SamplesByThemselvesAddUpToTheBatchBitForBit) {
   for (const Setting& setting : settings()) {
     SCOPED_TRACE(setting.name);

@@ -1,4 +1,4 @@
-// A linear problem on a torus, learned on a coarse grid and asked on a finer one: heat that drifts,
+// A linear problem on a torus, learned on a coarse grid and evaluated on a finer one: heat that drifts,
 //   u_t + c . grad u = nu lap u,   solved mode by mode.
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ std::filesystem::path drifting_heat(const test::Scratch& scratch, std::int64_t n
 }
 
 struct Errors {
-  double all = 0, seam = 0;  // relative, over all points and over those beside the seam
+  double all = 0, seam = 0;  // relative, over all points and over those next to the seam
 };
 
 Errors errors_at(const std::filesystem::path& model, const std::filesystem::path& data) {

@@ -25,7 +25,7 @@ struct Trained {
     train(config, scratch / "first");
     model = (scratch / "first/model.safetensors").string();
   }
-  // On a file of its own.
+  // On a separate file.
   TrainConfig further(const std::string& data) {
     TrainConfig next = with_start(tiny(data), read_model_file(model));
     next.from = model;

@@ -1,6 +1,6 @@
 // What the paper's theory says of error against N, on a trained model: a small LANO learns a smooth nonlocal operator
-// from fields on few points, and its predictions converge to a limit of their own as the same fields are given on more
-// points: at the Monte-Carlo rate N^-1/2 on random points, with the grid's step on grids. (On random weights:
+// from fields on few points, and its predictions converge to a limit as the same fields are given on more points: at
+// the Monte-Carlo rate N^-1/2 on random points, with the grid's step on grids. (On random weights:
 // tests/libtorch/theory_test.cpp.)
 #include <cmath>
 #include <numbers>

@@ -302,7 +302,7 @@ TEST(Trainer, TheRunningMeanIsJudgedBesideTheWeights) {
   const auto evaluation = nlohmann::json::parse(read_file(scratch / "run/evaluation.json", "r"));
   EXPECT_EQ(evaluation["weights"], state.best.average ? "ema" : "raw");
   EXPECT_NE(evaluation["selection_text"].get<std::string>().find("lowest validation error"), std::string::npos);
-  // The mean is what it is said to be: here with one step, between the start and the weights.
+  // The mean is as documented: here with one step, between the start and the weights.
   config.epochs = 1;
   config.batch = 32;
   config.selection = Selection::last;
@@ -453,13 +453,13 @@ TEST(Trainer, AFullDiskKeepsTheLastGoodState) {
   EXPECT_NE(message.find("step-0000000004"), std::string::npos) << message;
   EXPECT_NE(message.find("lano train --resume"), std::string::npos) << message;
   const CheckpointFolder folder(scratch / "parts/checkpoint");
-  EXPECT_EQ(folder.files().size(), 2u);  // and no half-written one beside them
+  EXPECT_EQ(folder.files().size(), 2u);  // and no half-written one
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "parts/checkpoint"), {}), 2);
   EXPECT_TRUE(train(config, scratch / "parts", resumed()).finished);
   EXPECT_EQ(read_file(scratch / "whole/model.safetensors", "r"), read_file(scratch / "parts/model.safetensors", "r"));
 }
 
-// The solver's further fields stand beside the output; runs do not touch them.
+// The solver's further fields are stored with the output; runs do not touch them.
 TEST(Trainer, SetsWithKeptFieldsTrainToTheEnd) {
   test::Scratch scratch;
   SetDescription set;
@@ -601,8 +601,8 @@ TEST(Trainer, AutoregressiveModelsStepTheirOwnState) {
   for (std::size_t i = 0; i < frame; ++i) ASSERT_NEAR(longer.values[i], samples.output[i], 1e-6);
 }
 
-// A wave u(x, t) = A sin(2 pi x + w t + phase): from one frame nobody can tell which way it goes, from two it is
-// linear. The first frames stand among the input fields, beside a field of no meaning.
+// A wave u(x, t) = A sin(2 pi x + w t + phase): one frame does not show which way it goes, with two the next is linear
+// in them. The first frames are among the input fields, next to a meaningless field.
 std::filesystem::path wave(const test::Scratch& scratch, std::int64_t initial) {
   SetDescription set;
   set.name = "wave";
@@ -727,7 +727,7 @@ TEST(Trainer, CloudsOfDifferentSizesTrainAndPredictAsOneByOne) {
   config.epochs = 40;
   const TrainResult result = train(config, scratch / "run");
   EXPECT_LT(result.test_l2, 0.2);
-  TrainConfig thinned = config;  // fewer points per step; judged on all
+  TrainConfig thinned = config;  // fewer points per step; evaluated on all
   thinned.points = 20;
   thinned.memory_gb = 0;
   EXPECT_LT(train(thinned, scratch / "thinned").test_l2, 0.3);
