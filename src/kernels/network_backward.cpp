@@ -32,7 +32,7 @@ struct Slots {
       encoder_bias;  // encoder and decoder, in a round of their own
   Index end_vectors;
   Index hidden, decoder, encoder1, encoder2;
-  Index block_size, end_size;  // of all sums of a block, and of encoder and decoder
+  Index block_size, end_size;  // of the sums of groups, of a block and of encoder and decoder
   Index size;
 };
 
@@ -56,6 +56,7 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool excha
   s.ffn2 = take(block, w.c * w.rp);
   s.ffn1 = take(block, w.r * w.cp);
   for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
+  s.block_size = block.used();  // what follows is of the agents, the same on every rank: no sum of groups
   s.latent = take(block, latent ? mp * w.cp : 0);
   s.exchange = take(block, exchange ? w.heads * trained * padded(trained) : 0);
   Carver ends;
@@ -67,9 +68,8 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool excha
   s.decoder = take(ends, w.outputs * w.cp);
   s.encoder1 = take(ends, w.e * w.ip);
   s.encoder2 = take(ends, w.c * w.ep);
-  s.block_size = block.used();
   s.end_size = ends.used();
-  s.size = std::max(s.block_size, s.end_size);
+  s.size = std::max(block.used(), s.end_size);
   return s;
 }
 
@@ -125,6 +125,7 @@ class Backward {
   struct SampleGradients {
     float* dy;        // [H, D, Mp] behind the exchange; null without
     float* room;      // [H] of the exchange
+    float* dmaps;     // [H, M, Mp] as trained: of the exchange
     float* dy_ahead;  // [H] packed, depth D, columns Mp
     float* dy_back;   // [H] packed, depth M, columns Dp
     float* delta;     // [H, Mp]
@@ -136,6 +137,7 @@ class Backward {
     const AgentPlaces& places = tape_.samples[0].geometry->places;
     g.dy = places.features == 0 ? nullptr : c.take(w_.c * tape_.mp);
     g.room = c.take(w_.heads * exchange_room(places, w_.d));
+    g.dmaps = c.take(w_.heads * places.trained * places.trained_padded);
     g.dy_ahead = c.take(w_.c * tape_.mp);
     g.dy_back = c.take(w_.heads * tape_.m * w_.dp);
     g.delta = c.take(w_.heads * tape_.mp);
@@ -384,7 +386,7 @@ class Backward {
         const AgentPlaces& places = tape_.samples[at].geometry->places;
         const Index map_size = places.trained * places.trained_padded;
         exchange_backward(k_, places, w_.d, y, dy, map + h * map_size, g.room + h * exchange_room(places, w_.d),
-                          g.dy + h * size, sums_of(sample) + slots_.exchange + h * map_size);
+                          g.dy + h * size, g.dmaps + h * map_size);
         dy = g.dy + h * size;
       }
       float* const delta = g.delta + h * mp;
@@ -660,8 +662,10 @@ class Backward {
     } else {
       add_agents_of_queries(l);
     }
-    if (p_.blocks[l].exchange != nullptr)
+    if (p_.blocks[l].exchange != nullptr) {
+      add_maps();
       add(slots_.exchange, w_.heads * trained_, trained_, padded(trained_), &B::exchange);
+    }
     if (outer) add_agents_side(slots_.column1, slots_.bias1);
     if (biased) add_agents_side(slots_.column2, slots_.bias4);
     if (outer) add(slots_.bias1, 1, trained_, trained_, &B::bias1);
@@ -689,6 +693,11 @@ class Backward {
 
   void add_latent() {
     for (Index i = 0; i < samples(); ++i) std::copy_n(of_sample(i).da, tape_.m * w_.cp, sums_of(i) + slots_.latent);
+  }
+
+  void add_maps() {
+    for (Index i = 0; i < samples(); ++i)
+      std::copy_n(of_sample(i).dmaps, w_.heads * trained_ * padded(trained_), sums_of(i) + slots_.exchange);
   }
 
   // From the agents used to those trained.
