@@ -1,4 +1,4 @@
-// The commands that both programs have.
+// The commands of both programs.
 #include "command.h"
 
 namespace lano::cli {

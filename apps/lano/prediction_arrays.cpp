@@ -1,5 +1,5 @@
-// Arrays as samples. Each has the axes of the mesh, before them samples if there are several, after them channels where
-// there are several, or there is one array per channel; what has no axis of samples serves all of them.
+// Arrays as samples. Each has the axes of the mesh, before them samples if there are several, after them channels if
+// there are several, or there is one array per channel; an array without an axis of samples applies to all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

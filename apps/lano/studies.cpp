@@ -1,5 +1,5 @@
 // `lano experiment agents|size|resolution|zero-shot|horizon|ablation`: the paper's experiments in addition to its
-// table, all by one frame (experiment/study.h).
+// table, all in one framework (experiment/study.h).
 #include <fmt/format.h>
 
 #include <functional>

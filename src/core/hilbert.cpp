@@ -1,6 +1,6 @@
-// Skilling's transform ("Programming the Hilbert curve", AIP Conf. Proc. 707, 2004): the bits of the axes are turned,
-// in place, into those of the curve's index, spread over the axes; interleaving them gives the index. O(dims * bits) a
-// point, O(N log N) for the sort.
+// Skilling's transform ("Programming the Hilbert curve", AIP Conf. Proc. 707, 2004): the bits of the axes are
+// transformed, in place, into those of the curve's index, spread over the axes; interleaving them gives the index.
+// O(dims * bits) per point, O(N log N) for the sort.
 #include "core/hilbert.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Philox multiplies two counter words by odd constants and mixes the high halves with a key that is bumped by Weyl
+// Philox multiplies two counter words by odd constants and mixes the high halves with a key that is incremented by Weyl
 // constants each round; ten rounds pass the BigCrush battery (reference in the header).
 #include "core/random.h"
 

@@ -1,6 +1,6 @@
 // Arrays are opened group by group (import_group.h), their axes identified (import_field.h), and read, changed and
-// written in blocks of samples. Nothing is held but a block: coordinates of single samples are passed over once before,
-// for their box and to see whether they are all the same.
+// written in blocks of samples. Only one block is held: coordinates per sample are read once before, for their box and
+// to see whether they are all the same.
 #include "data/array_import.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Reading, whatever holds the numbers: a file (dataset_file.cpp) or memory. Samples are copied in the requested order
-// and looked through for numbers that are none.
+// and checked for numbers that are not finite.
 #include "data/dataset.h"
 
 #include <fmt/format.h>

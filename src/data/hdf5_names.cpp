@@ -1,4 +1,4 @@
-// Which arrays an HDF5 file has: a walk through its groups that ends, whatever leads where.
+// Which arrays an HDF5 file has: a walk through its groups that ends even if links form cycles.
 #include <fmt/format.h>
 
 #include <algorithm>

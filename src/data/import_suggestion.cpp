@@ -1,5 +1,5 @@
 // Names are compared in lower case, without a mark of the split ("u_train", "x_test"). The output is the first array
-// with a usual name of one, else the largest; the input likewise among those that fit to it.
+// with a usual name of an output, otherwise the largest; the input likewise among those that fit it.
 #include "data/import_suggestion.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// A part of a tensor lies between a first and a last element of its storage. Where that stretch is short it is read at
-// once and the elements picked out of it; else the part is halved along the axis of the longest step, so that memory
+// A part of a tensor lies between a first and a last element of its storage. If that stretch is short it is read at
+// once and the elements picked from it; otherwise the part is halved along the axis of the longest step, so that memory
 // stays bounded whatever the strides. Before the first part is read the storage's checksum is compared, in one pass.
 #include "data/torch_file.h"
 

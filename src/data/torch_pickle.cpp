@@ -1,8 +1,8 @@
 // A pickle is a program for a stack machine. Of its seventy commands torch.save needs the thirty below for plain
-// tensors: constants, containers, the memo, and REDUCE, "call this with those", which here is no call but the choice
-// among three known things (a tensor, a size, an ordered dict). Values lie in one list and refer to each other by
-// index, so that neither depth nor cycles of a hostile pickle meet recursion before the walk at the end, which counts.
-// Cost: linear in the bytes.
+// tensors: constants, containers, the memo, and REDUCE, "call this with those", which here is not a call but a choice
+// among three known objects (a tensor, a size, an ordered dict). Values lie in one list and refer to each other by
+// index, so that neither depth nor cycles of a hostile pickle lead to recursion before the walk at the end, which
+// counts levels. Cost: linear in the bytes.
 #include "data/torch_pickle.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// In place of the dataset file where HDF5 is left out (the Python wheel): what would open or write one says so.
+// Replaces the dataset file if HDF5 is left out (the Python wheel): opening or writing one fails with an error message.
 #include <fmt/format.h>
 
 #include "core/error.h"

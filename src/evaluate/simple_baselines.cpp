@@ -1,5 +1,5 @@
 // Ridge in its dual form: with features X (one row per training sample, centred, each channel scaled) and centred
-// outputs Y, the answer to features x is (x X') (X X' + l I)^-1 Y, all through K = X X' = U diag(e) U': principal
+// outputs Y, the prediction for features x is (x X') (X X' + l I)^-1 Y, all through K = X X' = U diag(e) U': principal
 // components with e >> l are used, those with e << l are not. l is the one of a few with the least error when each
 // sample is left out in turn: with H = U diag(e/(e+l)) U' the residual of sample i left out is ((I - H) Y)_i / (1 -
 // H_ii), whose norm needs Y Y' alone. Cost: n^2 (features + outputs) + n^3 for n samples.

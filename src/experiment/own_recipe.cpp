@@ -1,4 +1,4 @@
-// The choice, in the order of what decides:
+// The choice, in the order of the decisions:
 //   geometry -> stencil, pooling, gradient term;  points -> batch and agents;  times -> task;  channels -> loss
 //   weights; a few timed steps -> the largest size whose samples are seen often enough -> epochs that fill the minutes.
 #include "experiment/own_recipe.h"

@@ -28,7 +28,7 @@ struct MeshSet {
 std::vector<Variant> agents_study(const StudyBase& base, std::vector<std::int64_t> agents);
 
 // Error against depth and width, one changed at a time; the recipe's own sizes are the reference and join the lists.
-// Where Muon learns, its rate follows the width by the square root, as in the recipe that chooses itself.
+// Where Muon learns, its rate follows the width by the square root, as in the automatic recipe.
 std::vector<Variant> size_study(const StudyBase& base, std::vector<std::int64_t> depths,
                                 std::vector<std::int64_t> widths);
 

@@ -1,7 +1,7 @@
 // The constant-coefficient operator with half-cell Dirichlet boundaries has ghost values u_{-1} = -u_0, so its
 // eigenvectors along an axis are sin(pi (k+1) (i+1/2)/n) with eigenvalues n^2 (2 - 2 cos(pi (k+1)/n)). Its inverse
-// takes sine transforms of the rows (FFTW's RODFT10, back by RODFT01, product 2n), which leave one tridiagonal system a
-// mode along the columns, solved for all modes at once: half the transforms of a solve in both axes, and the
+// takes sine transforms of the rows (FFTW's RODFT10, back by RODFT01, product 2n), which leave one tridiagonal system
+// per mode along the columns, solved for all modes at once: half the transforms of a solve in both axes, and the
 // benchmark's 421 is a prime, where transforms are slow. Cost of an iteration O(n^2 log n).
 #include "pde/darcy_solver.h"
 

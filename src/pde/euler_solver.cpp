@@ -2,8 +2,8 @@
 // faces of a dual cell, by GMRES. Products with dR/dU are differences of the second-order residual; the preconditioner
 // is ILU(0) of the first-order Jacobian, whose nodes are numbered along the mesh lines that leave wall and wake cut so
 // that the stiff coupling across thin cells is eliminated exactly. CFL grows while the residual falls: implicit Euler
-// far from the steady state, Newton near it. A step costs one factorisation and a residual a GMRES iteration; all are
-// linear in the points.
+// far from the steady state, Newton near it. A step costs one factorisation and one residual per GMRES iteration; all
+// are linear in the points.
 #include "pde/euler_solver.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Central differences: velocities live half a step behind positions. One point of integration per element means that
 // the gradient of a field depends on its differences along the two diagonals only (corner 3 - 1 and 4 - 2), and that
 // the pattern +-+- is unseen; the stiffness of Flanagan and Belytschko (1981) resists it. A step costs about 200 flops
-// an element; a full-size sample takes 70,000 to 125,000 steps.
+// per element; a full-size sample takes 70,000 to 125,000 steps.
 #include "pde/forging_solver.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Weak form, for all test functions w (zero where the velocity is given) and q:
 //   nu (grad u, grad w) + ((u . grad) u, w) - (p, div w) = (f, w),   -(q, div u) = 0.
-// Newton's method on it; each step is a sparse LU factorisation by UMFPACK. Known values are taken out of the system.
-// The matrix has the same places for every flow on a mesh, so they are found, ordered and analysed once, at
-// construction. A factorisation is by far the dearest part and is kept for further steps as long as these gain a factor
-// ten each.
+// Newton's method on it; each step is a sparse LU factorisation by UMFPACK. Known values are eliminated from the
+// system. The matrix has the same pattern for every flow on a mesh, so it is found, ordered and analysed once, at
+// construction. A factorisation is by far the most expensive part and is reused for further steps as long as each of
+// these gains a factor of ten.
 #include "pde/taylor_hood.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The C interface over Operator: exceptions become a status and a sentence here, and go no further.
+// The C interface over Operator: exceptions become a status and a message here, and go no further.
 #include <algorithm>
 #include <new>
 #include <string>

@@ -2,7 +2,7 @@
 //   f = [position(x), (a - shift)/scale, (c - mean mesh)/scale, (s - shift)/scale],  x = (c - shift)/scale
 // and the prediction u = scale network(f) + shift, or s + increment scale network(f) of models that step,
 //   dL/dnetwork = scale dL/du,  dL/df by kernels/network_backward.cpp,  dL/da = dL/df / scale, ...
-// The weights' gradients are computed on the way and left aside: about a third of the work.
+// The weights' gradients are computed on the way and discarded: about a third of the work.
 #include <fmt/format.h>
 
 #include <algorithm>

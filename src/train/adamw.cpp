@@ -1,6 +1,5 @@
-// p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2;
-// p <- p - lr/(1-b1^t) m / (sqrt(v)/sqrt(1-b2^t) + eps). PyTorch takes the present b1 to the power t, also while it
-// cycles.
+// p <- p (1 - lr wd);  m <- b1 m + (1-b1) g;  v <- b2 v + (1-b2) g^2; p <- p - lr/(1-b1^t) m / (sqrt(v)/sqrt(1-b2^t) +
+// eps). PyTorch takes the current b1 to the power t, even while it cycles.
 #include "train/adamw.h"
 
 #include <cmath>

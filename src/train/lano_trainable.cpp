@@ -1,8 +1,8 @@
-// A lesson is recorded pass by pass (one, or the steps of a roll-out) and then gone through backwards:
+// A lesson is recorded pass by pass (one, or the steps of a roll-out) and then processed backwards:
 //   u_k = network([x, a, u_{k-1}]),  L = 1/K sum_k loss(u_k),  dL/du_{k-1} = dloss/du_{k-1} + the state's share of
 //   dL/dinput of pass k
-// A state of several frames [.., u_{k-2}, u_{k-1}] hands its share to each pass that made one of them. With increments
-// u_k = u_{k-1} + s network(...), and dL/du_{k-1} has dL/du_k besides.
+// A state of several frames [.., u_{k-2}, u_{k-1}] passes its share to each pass that made one of them. With increments
+// u_k = u_{k-1} + s network(...), and dL/du_{k-1} has dL/du_k in addition.
 #include "train/lano_trainable.h"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 // running sum over the bits from the top.
 //
 // Sorting: TopK of all values takes equal ones by their index, so it is a stable sort, and sorting by the least key
-// first and by the curve last gives the order by curve, coordinates, input. 0 and -0 count as equal here. O(N log N) a
-// key; some 20 nodes a level and axis.
+// first and by the curve last gives the order by curve, coordinates, input. 0 and -0 count as equal here. O(N log N)
+// per key; some 20 nodes per level and axis.
 #include "runtime/onnx/order.h"
 
 #include <utility>
