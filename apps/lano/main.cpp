@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   add_info(app);
   add_model_commands(app, program);
   add_export(app);
+  add_serve(app, program);
   app.add_subcommand("bench", "measure the engines and the operators on this machine (LibTorch)");
   add_report(app);
   add_runs(app);
