@@ -33,7 +33,7 @@ std::string read_web_runtime(const std::filesystem::path& program_folder) {
   }
   fail("exporting a page",
        "the runtime as WebAssembly (lano.wasm), which the build makes where emscripten is installed",
-       "none beside this program", "apt-get install emscripten, then build again");
+       "none beside this program", "scripts/packages web installs it; then build again");
 }
 
 std::string page_with_model(const std::filesystem::path& model_file, const std::string& web_runtime,
