@@ -15,6 +15,7 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <set>
 
 #include "core/error.h"
@@ -115,7 +116,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     idle_ = false;
     parser_.emplace();
     parser_->header_limit(kHeaderBytes);
-    parser_->body_limit(boost::none);  // counted here, piece by piece
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // counted here, piece by piece
     stream_.expires_after(span_of(core_->limits.header_seconds));
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Code error, std::size_t) {
       if (error) return self->bad_head(error);
