@@ -63,7 +63,8 @@ function drawAnswer() {
   if (page.truth) {
     const exact = slice(page.truth.values, page.frame), away = shown.map((v, i) => Math.abs(v - exact[i]));
     truth.show(problem, exact, name, { range, lines });
-    wrong.show(problem, away, { name: `|error| of ${name.name}`, unit: name.unit }, { range: [0, rangeOf(away)[1] || 1] });
+    const most = channelRange(answer.values.map((v, i) => Math.abs(v - page.truth.values[i])))[1];
+    wrong.show(problem, away, { name: `|error| of ${name.name}`, unit: name.unit }, { range: [0, most || 1] });
   }
   if (model.task !== 'steady') {
     $('when').max = frames() - 1;
@@ -141,9 +142,9 @@ async function chooseModel(index) {
   const model = page.models[index];
   stopPlaying();
   page.truth = page.answer = null;
-  page.frame = 0;
   page.model = model;
   page.times = model.times;
+  page.frame = Infinity;  // the last there is
   page.problem = await makeProblem(model, page.engine);
   const fill = (select, list) => select.replaceChildren(...list.map((f, i) => new Option(f.unit && f.unit !== '1' ? `${f.name} [${f.unit}]` : f.name, i)));
   fill($('channel'), page.problem.fields);

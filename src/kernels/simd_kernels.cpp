@@ -679,6 +679,10 @@ bool simd_kernels(Simd simd, Kernels& out) {
 #if HWY_TARGETS & HWY_AVX3
   if (simd == Simd::avx512 && has(HWY_AVX3)) return out = N_AVX3::table("avx512"), true;
 #endif
+#if HWY_TARGETS & HWY_WASM
+  if (simd == Simd::sse4)
+    return out = N_WASM::table("wasm"), true;  // vectors of the same width; a module has one target
+#endif
   return false;
 }
 

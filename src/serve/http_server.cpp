@@ -50,7 +50,7 @@ struct HttpServer::Core : std::enable_shared_from_this<HttpServer::Core> {
   net::io_context io{1};
   tcp::acceptor acceptor{io};
   net::signal_set signals{io};
-  net::steady_timer deadline{io};
+  net::steady_timer deadline{io}, grace{io};
   Limits limits;
   MemoryBudget& memory;
   Metrics& metrics;
@@ -85,7 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start() {
     idle_ = true;
     if (buffer_.size() > 0) return read_head();
-    stream_.expires_after(span_of(core_->ending ? kGraceSeconds : core_->limits.idle_seconds));
+    stream_.expires_after(span_of(core_->limits.idle_seconds));
     stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code error, std::size_t bytes) {
       if (error) return self->close();
       self->buffer_.commit(bytes);
@@ -93,10 +93,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  // The server ends: an idle connection has a moment for a request that is on its way.
-  void end() {
-    if (idle_) stream_.expires_after(span_of(kGraceSeconds));
-  }
+  bool idle() const { return idle_; }
 
   void close() {
     Code ignored;
@@ -160,10 +157,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
     const bool chunked = parser_->chunked();
     const auto length = parser_->content_length();
-    if (head.find(http::field::transfer_encoding) != head.end() && !chunked)
-      refusal = error_response(400, "reading a request", "Transfer-Encoding: chunked, or none", "another");
-    if (head.find(http::field::transfer_encoding) != head.end() && head.find(http::field::content_length) != head.end())
-      refusal = error_response(400, "reading a request", "a length or chunks", "both");
+    // Where two readers could disagree on the end of a request nothing behind it is read.
+    if (head.find(http::field::transfer_encoding) != head.end() && (!chunked || length || head.version() < 11)) {
+      keep_ = false;
+      return write(error_response(400, "reading a request", "Transfer-Encoding: chunked, or a Content-Length", "both",
+                                  "send one of them"));
+    }
     if (!refusal && core_->handler.refuses) refusal = core_->handler.refuses(*request_);
     if (!refusal && length && *length > core_->limits.body_bytes) refusal = too_large();
     refusal_ = std::move(refusal);
@@ -340,7 +339,13 @@ void HttpServer::Core::end() {
     welcome(std::move(socket));
   }
   acceptor.close(error);
-  for (Connection* connection : open) connection->end();
+  // An idle connection has a moment for a request that is on its way.
+  grace.expires_after(span_of(kGraceSeconds));
+  grace.async_wait([this](Code failed) {
+    if (failed) return;
+    for (Connection* connection : open)
+      if (connection->idle()) connection->close();
+  });
   deadline.expires_after(span_of(limits.drain_seconds));
   deadline.async_wait([this](Code failed) {
     if (!failed) io.stop();
@@ -376,6 +381,7 @@ HttpServer::~HttpServer() {
   core_->acceptor.close(ignored);
   core_->signals.cancel(ignored);
   core_->deadline.cancel();
+  core_->grace.cancel();
   core_->ending = true;
   for (Connection* connection : core_->open) connection->close();
   core_->io.restart();
