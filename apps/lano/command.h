@@ -32,6 +32,7 @@ void add_predict(CLI::App& app, const Program& program);
 void add_race(CLI::App& experiment, const Program& program);  // a subcommand of `lano experiment`
 void add_report(CLI::App& app);
 void add_runs(CLI::App& app);
+void add_serve(CLI::App& app, const Program& program);
 void add_studies(CLI::App& experiment, const Program& program);  // further subcommands of `lano experiment`
 void add_table(CLI::App& experiment, const Program& program);    // a subcommand of `lano experiment`
 void add_train(CLI::App& app, const Program& program);

@@ -2,21 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
 #include "command.h"
 #include "core/atomic_file.h"
+#include "core/child_process.h"
 #include "core/error.h"
 #include "data/npy.h"
 #include "edge.h"
 #include "runtime/onnx/graph.h"
+#include "serve/export_page.h"
+#include "serve/sample_source.h"
 
 namespace lano::cli {
 namespace {
 
 struct ExportOptions {
-  std::string model, out, mesh, coordinates;
+  std::string model, out, mesh, coordinates, page;
+  std::vector<std::string> data;
   std::int64_t agents = 0;
   bool force = false;
 };
@@ -37,7 +42,35 @@ Shape parse_mesh(const std::string& text) {
   return mesh;
 }
 
+// One HTML file with the model, the runtime and some test samples.
+void export_page(const ExportOptions& o) {
+  if (!o.page.ends_with(".html"))
+    fail_usage("exporting a page", "--page FILE ending in .html", fmt::format("'{}'", o.page));
+  refuse_to_overwrite(o.page, o.force);
+  const std::string runtime = serve::read_web_runtime(program_folder());
+  std::vector<std::string> samples;
+  if (!o.data.empty()) {
+    constexpr std::int64_t kMostSamples = 8, kMostBytes = 600000;
+    const serve::SampleSource source(o.data);
+    const serve::ServedModel model("page", Operator::load(o.model));
+    std::size_t bytes = 0;
+    for (std::int64_t i = 0; i < std::min(kMostSamples, source.count(model)) && bytes < kMostBytes; ++i) {
+      samples.push_back(source.sample(model, i));
+      bytes += samples.back().size();
+    }
+    if (samples.empty())
+      fail("exporting a page", "a dataset with test samples of the model's problem", "another", "leave out --data");
+  }
+  const std::string page = serve::page_with_model(o.model, runtime, samples);
+  write_file_atomically(o.page, page);
+  fmt::print("{}: {:.2f} MB, opens in a browser without a server; {} test samples inside\n", o.page,
+             static_cast<double>(page.size()) / 1e6, samples.size());
+}
+
 void run_export(const ExportOptions& o) {
+  if (o.page.empty() == o.out.empty())
+    fail_usage("exporting a model", "either --onnx FILE or --page FILE", o.page.empty() ? "neither" : "both");
+  if (!o.page.empty()) return export_page(o);
   if (!o.out.ends_with(".onnx"))
     fail_usage("exporting a model", "--onnx FILE ending in .onnx", fmt::format("'{}'", o.out));
   refuse_to_overwrite(o.out, o.force);
@@ -64,9 +97,13 @@ void run_export(const ExportOptions& o) {
 void add_export(CLI::App& app) {
   auto o = std::make_shared<ExportOptions>();
   CLI::App* command =
-      app.add_subcommand("export", "write a model for other runtimes: ONNX, with physical inputs and outputs");
+      app.add_subcommand("export", "write a model for other runtimes: ONNX, or a self-contained page for browsers");
   command->add_option("model", o->model, "the model file")->required();
-  command->add_option("--onnx", o->out, "the file to write")->required();
+  command->add_option("--onnx", o->out, "the ONNX file to write");
+  command->add_option("--page", o->page,
+                      "the page of 'lano serve' with this model in one HTML file that needs no server");
+  command->add_option("--data", o->data, "with --page: a dataset whose first test samples it shows")
+      ->allow_extra_args(false);
   command->add_option("--mesh", o->mesh,
                       "another mesh than the trained one, such as 64x64; a grid keeps its position in the domain");
   command->add_option("--coords", o->coordinates, "positions of the points of that grid, .npy [shape..., dims]");
@@ -75,6 +112,7 @@ void add_export(CLI::App& app) {
   command->add_flag("--force", o->force, "replace an existing file");
   command->footer(
       "Example: lano export runs/darcy/model.safetensors --onnx darcy.onnx\n"
+      "Example: lano export runs/darcy/model.safetensors --page darcy.html --data darcy.h5\n"
       "The batch is free; the number of points is free for clouds and fixed on grids and meshes (docs/runtime.md).");
   command->callback([o] { run_export(*o); });
 }

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   add_info(app);
   add_model_commands(app, program);
   add_export(app);
+  add_serve(app, program);
   add_cluster_bench(app);
   add_report(app);
   add_runs(app);

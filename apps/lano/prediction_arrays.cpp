@@ -106,16 +106,6 @@ void repeat(Field& field, std::int64_t samples) {
   field.samples = samples;
 }
 
-// Whether the input fields are the output at the first time, as their names say: "u at t=0" beside "u".
-bool input_is_first_state(const SetDescription& set) {
-  if (set.time.empty() || set.input_channels() != set.output_channels() || set.given_frames != 1) return false;
-  for (std::size_t c = 0; c < set.input.size(); ++c) {
-    if (set.input[c].name != fmt::format("{} at t={:g}", set.output[c % set.output.size()].name, set.time.front()))
-      return false;
-  }
-  return true;
-}
-
 Words sort_words(const PredictOptions& o, const SetDescription& set, Task task, std::int64_t frames) {
   Words words{o.input, o.state};
   const std::int64_t fields = set.input_channels();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <tuple>
 
@@ -66,9 +67,16 @@ std::vector<std::int64_t> hilbert_order(std::span<const float> coordinates, std:
   const auto row = [](std::span<const float> values, std::int64_t width, std::int64_t p) {
     return values.subspan(static_cast<std::size_t>(p * width), static_cast<std::size_t>(width));
   };
-  const auto compare = [](std::span<const float> a, std::span<const float> b) {
-    return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end(),
-                                                  [](float x, float y) { return std::strong_order(x, y); });
+  // By IEEE's total order, in which -0 comes before 0: below, at or above 0.
+  const auto rank = [](float x) {
+    std::int32_t bits = 0;  // std::bit_cast is none of libc++ 14's
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? bits ^ 0x7fffffff : bits;
+  };
+  const auto compare = [&rank](std::span<const float> a, std::span<const float> b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (rank(a[i]) != rank(b[i])) return rank(a[i]) < rank(b[i]) ? -1 : 1;
+    return 0;
   };
   std::vector<std::int64_t> order(points);
   std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -1,5 +1,7 @@
 #include "core/set_description.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -110,6 +112,15 @@ std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh,
     ratio.push_back((span.empty() ? 1 : span[a]) / (trained.span.empty() ? 1 : trained.span[a]));
   const bool same = std::all_of(ratio.begin(), ratio.end(), [](double r) { return r == 1; });
   return same ? std::vector<double>{} : ratio;
+}
+
+bool input_is_first_state(const SetDescription& set) {
+  if (set.time.empty() || set.input_channels() != set.output_channels() || set.given_frames != 1) return false;
+  for (std::size_t c = 0; c < set.input.size(); ++c) {
+    if (set.input[c].name != fmt::format("{} at t={:g}", set.output[c % set.output.size()].name, set.time.front()))
+      return false;
+  }
+  return true;
 }
 
 namespace {

@@ -66,6 +66,9 @@ std::vector<double> strided_span(const Shape& whole, const std::vector<double>& 
 // far. No span: that of the training where the mesh has its extents, else the whole.
 std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh, const std::vector<double>& span);
 
+// Whether the input fields are the output at the first time, as their names say: "u at t=0" beside "u".
+bool input_is_first_state(const SetDescription& set);
+
 // True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
 // (if not null) receives the step of each axis (1 for an axis of one point).
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing);

@@ -181,7 +181,8 @@ ZipArchive open_zip(const std::filesystem::path& path, const std::string& doing)
 
 // The bytes of one .npy file in an archive. The sizes a zip states are not trusted with memory: the array's own header
 // is read first and says how many bytes may follow, and memory grows with the bytes that do.
-std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& doing) {
+std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& doing,
+                       std::size_t most_values = std::numeric_limits<std::size_t>::max() / 32) {
   const ZipEntry file(zip_fopen_index(archive, index, 0));
   if (!file) fail(doing, "a readable zip entry", "a damaged or encrypted one", "save it with numpy.savez");
   std::string bytes, block(1 << 20, '\0');
@@ -193,7 +194,9 @@ std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& do
     bytes.append(block, 0, static_cast<std::size_t>(got));
     if (expected == 0 && (got == 0 || bytes.size() >= kLongestHeader + 12)) {
       const Header header = parse_header(bytes, doing);
-      expected = header.data_offset + checked_count(header.shape, doing) * type_of(header, doing).size;
+      const std::size_t count = checked_count(header.shape, doing);
+      if (count > most_values) fail(doing, fmt::format("at most {} numbers", most_values), std::to_string(count));
+      expected = header.data_offset + count * type_of(header, doing).size;
     }
     if (expected != 0 && bytes.size() > expected)
       fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
@@ -224,6 +227,29 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
   const Shape strides = header.fortran ? column_major_strides(header.shape) : row_major_strides(header.shape);
   type.copy(raw.data(), strides, array.values.data(), row_major_strides(header.shape), header.shape);
   return array;
+}
+
+std::vector<std::pair<std::string, NumpyArray>> parse_npz(std::string_view bytes, const std::string& doing,
+                                                          std::size_t most_values) {
+  constexpr zip_int64_t kMostEntries = 64;
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  ZipArchive archive(source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error));
+  if (!archive && source != nullptr) zip_source_free(source);
+  zip_error_fini(&error);
+  if (!archive) fail(doing, "a NumPy .npz file (a zip archive)", "other bytes, or a part of one", "use numpy.savez");
+  const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
+  if (entries > kMostEntries) fail(doing, fmt::format("at most {} arrays", kMostEntries), std::to_string(entries));
+  std::vector<std::pair<std::string, NumpyArray>> arrays;
+  for (zip_int64_t i = 0; i < entries; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    const std::string name = entry_key(zip_get_name(archive.get(), index, 0));
+    const std::string named = fmt::format("{}, array '{}'", doing, name);
+    arrays.emplace_back(name, parse_npy(read_entry(archive.get(), index, named, most_values), named));
+    most_values -= arrays.back().second.values.size();
+  }
+  return arrays;
 }
 
 std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/shape.h"
@@ -25,6 +26,11 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing);
 // The array of a .npy file, or the array `key` of a .npz file (the key may be empty where there is only one).
 NumpyArray read_numpy(const std::filesystem::path& path, const std::string& key);
 
+// All arrays of the bytes of a .npz file, by name in their order there; fails where they hold more than `most_values`
+// numbers together, before memory is spent on them.
+std::vector<std::pair<std::string, NumpyArray>> parse_npz(std::string_view bytes, const std::string& doing,
+                                                          std::size_t most_values);
+
 // A .npy file to be read in parts.
 std::unique_ptr<ArraySource> open_npy(const std::filesystem::path& path);
 
@@ -37,6 +43,9 @@ std::vector<std::string> numpy_keys(const std::filesystem::path& path);
 // Writes float32, version 1.0, C order, atomically.
 void write_npy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values);
 
+// The bytes of such a file.
+std::string format_npy(const Shape& shape, std::span<const float> values);
+
 // One array of a .npz file to be written: float32, or float64 where `doubles` are given.
 struct NpzArray {
   std::string name;
@@ -47,5 +56,6 @@ struct NpzArray {
 
 // Writes them stored, not deflated, atomically; the same arrays give the same bytes.
 void write_npz(const std::filesystem::path& path, const std::vector<NpzArray>& arrays);
+std::string format_npz(const std::vector<NpzArray>& arrays);  // the bytes of such a file
 
 }  // namespace lano

@@ -614,6 +614,9 @@ void adamw(Index count, const AdamwStep& s, float* p, const float* g, float* m, 
 }
 
 double square_sum(Index count, const float* x, const float* y) {
+  Index i = 0;
+  double sum = 0;
+#if !HWY_ARCH_WASM  // which has no vectors of doubles here, and does not train
   const hn::CappedTag<double, kPad / 2> dd;
   const hn::Rebind<float, decltype(dd)> df;
   const auto lanes = static_cast<Index>(hn::Lanes(dd));
@@ -622,13 +625,13 @@ double square_sum(Index count, const float* x, const float* y) {
     const auto value = hn::PromoteTo(dd, hn::LoadU(df, x + i));
     return y != nullptr ? hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(df, y + i))) : value;
   };
-  Index i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     const auto e0 = difference(i), e1 = difference(i + lanes);
     sum0 = hn::MulAdd(e0, e0, sum0);
     sum1 = hn::MulAdd(e1, e1, sum1);
   }
-  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(sum0, sum1)));
+  sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(sum0, sum1)));
+#endif
   for (; i < count; ++i) {
     const double e = static_cast<double>(x[i]) - (y != nullptr ? static_cast<double>(y[i]) : 0.0);
     sum += e * e;
@@ -675,6 +678,10 @@ bool simd_kernels(Simd simd, Kernels& out) {
 #endif
 #if HWY_TARGETS & HWY_AVX3
   if (simd == Simd::avx512 && has(HWY_AVX3)) return out = N_AVX3::table("avx512"), true;
+#endif
+#if HWY_TARGETS & HWY_WASM
+  if (simd == Simd::sse4)
+    return out = N_WASM::table("wasm"), true;  // vectors of the same width; a module has one target
 #endif
   return false;
 }

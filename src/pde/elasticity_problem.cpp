@@ -99,9 +99,8 @@ SetDescription ElasticityProblem::describe() const {
   return d;
 }
 
-bool ElasticityProblem::make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const {
-  const Cavity cavity(config_.seed, sample, attempt);
-  const Q9Mesh mesh = cavity_mesh(config_.around, config_.across, [&](double phi) { return cavity.radius(phi); });
+CavityStress ElasticityProblem::stress_around(const std::function<double(double)>& radius) const {
+  const Q9Mesh mesh = cavity_mesh(config_.around, config_.across, radius);
   Q9Load load;
   load.fixed.assign(2 * mesh.nodes.size(), false);
   load.prescribed.assign(2 * mesh.nodes.size(), 0.0);
@@ -115,8 +114,14 @@ bool ElasticityProblem::make(std::int64_t sample, std::int64_t attempt, const Sa
     if (above) load.edges.push_back({outer, {0, config_.traction}});
   }
   const ElasticSolution solution = solve_hyperelastic(mesh, config_.material, load);
-  if (!solution.converged) return false;
-  const GaussValues values = gauss_values(mesh, config_.material, solution.displacement);
+  if (!solution.converged) return {};
+  return {gauss_values(mesh, config_.material, solution.displacement), true};
+}
+
+bool ElasticityProblem::make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const {
+  const Cavity cavity(config_.seed, sample, attempt);
+  const auto [values, converged] = stress_around([&](double phi) { return cavity.radius(phi); });
+  if (!converged) return false;
   for (std::size_t i = 0; i < values.places.size(); ++i) {
     to.coordinates[2 * i] = static_cast<float>(values.places[i][0]);
     to.coordinates[2 * i + 1] = static_cast<float>(values.places[i][1]);

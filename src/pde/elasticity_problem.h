@@ -28,11 +28,18 @@ class Cavity {
 // The mesh of square minus cavity: that of square minus circle of radius 0.3, moved radially within 0.5 of the centre.
 Q9Mesh cavity_mesh(std::int64_t around, std::int64_t across, const std::function<double(double)>& radius);
 
+// The solution around one cavity, at the points of a sample.
+struct CavityStress {
+  GaussValues values;
+  bool converged = false;
+};
+
 class ElasticityProblem final : public Problem {
  public:
   explicit ElasticityProblem(ElasticityConfig config);
   SetDescription describe() const override;
   bool make(std::int64_t sample, std::int64_t attempt, const SampleArrays& to) const override;
+  CavityStress stress_around(const std::function<double(double)>& radius) const;
 
  private:
   ElasticityConfig config_;

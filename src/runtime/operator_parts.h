@@ -16,6 +16,25 @@
 
 namespace lano {
 
+// A patch grid that may be changed while others predict. (An atomic shared_ptr, which libc++ does not have.)
+class UsedPatches {
+ public:
+  using Patches = std::shared_ptr<const std::vector<std::int64_t>>;
+  Patches load() const {
+    const std::lock_guard lock(mutex_);
+    return patches_;
+  }
+  UsedPatches& operator=(Patches patches) {
+    const std::lock_guard lock(mutex_);
+    patches_ = std::move(patches);
+    return *this;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Patches patches_;
+};
+
 struct Operator::Parts : LanoParts {
   Parts() { ++living; }
   ~Parts() {
@@ -26,7 +45,7 @@ struct Operator::Parts : LanoParts {
   ModelFile file;
   std::unique_ptr<kernels::Network> network;
   std::unique_ptr<kernels::GeometryCache> geometries;
-  std::atomic<std::shared_ptr<const std::vector<std::int64_t>>> used_patches;  // may be changed while others predict
+  UsedPatches used_patches;
   PositionFeatures positions;
 
   // The network and the geometries with what a backward pass needs, made when first needed.

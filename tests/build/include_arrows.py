@@ -19,7 +19,7 @@ ALLOWED = {
     "train": {"core", "model_spec", "kernels", "normalise", "data", "metrics", "evaluate", "runtime", "run"},
     "experiment": {"core", "model_spec", "data", "metrics", "evaluate", "run", "train", "report"},
     "report": {"core", "model_spec", "metrics", "evaluate", "run"},
-    "serve": {"core", "runtime", "report"},
+    "serve": {"core", "model_spec", "data", "pde", "runtime", "evaluate", "report"},
     "libtorch": {"core", "model_spec", "kernels", "normalise", "data", "metrics", "evaluate", "runtime", "train"},
 }
 TORCH = {"libtorch"}

@@ -16,6 +16,7 @@
 #include "runtime/onnx/graph.h"
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/points.h"
+#include "runtime/other_grid.h"
 
 namespace lano::onnx {
 namespace {
@@ -33,32 +34,8 @@ std::string listed(const std::vector<FieldInfo>& fields) {
   return out;
 }
 
-// The mesh the graph is made for, and its position.
-struct Place {
-  Shape mesh;
-  std::vector<double> spacing, origin;
-};
-
-// A grid of other extents in the place of the trained one; along a periodic axis it spans the same period, n steps.
-Place other_grid(const LanoShape& shape, const std::vector<double>& box, const Shape& mesh) {
-  Place place{mesh, shape.spacing, shape.origin};
-  std::vector<double> before(mesh.size()), behind(mesh.size());  // margins, in steps
-  bool known = box.size() == 2 * mesh.size();
-  for (std::size_t a = 0; known && a < mesh.size(); ++a) {
-    before[a] = (shape.origin[a] - box[2 * a]) / shape.spacing[a];
-    behind[a] = (box[2 * a + 1] - shape.origin[a]) / shape.spacing[a] - static_cast<double>(shape.mesh[a] - 1);
-    known = std::min(before[a], behind[a]) > -1e-3 && std::max(before[a], behind[a]) < 1 + 1e-3;
-  }
-  for (std::size_t a = 0; a < mesh.size(); ++a) {
-    const bool round = !shape.periodic.empty() && shape.periodic[a];
-    const double low = known ? before[a] : 0, margins = round ? 1 : low + (known ? behind[a] : 0);
-    const double steps = static_cast<double>(shape.mesh[a] - 1) + margins,
-                 wanted = static_cast<double>(mesh[a] - 1) + margins;
-    if (steps > 0 && wanted > 0) place.spacing[a] = shape.spacing[a] * steps / wanted;
-    place.origin[a] = shape.origin[a] + low * (place.spacing[a] - shape.spacing[a]);
-  }
-  return place;
-}
+// The mesh the graph is laid for, and where it lies.
+using Place = GridPlace;
 
 Place place_of(const LanoShape& shape, const SetDescription& set, const ExportOptions& options) {
   if (shape.axes == 0) {

@@ -1,0 +1,44 @@
+// HTTP/1.1 over Boost.Beast and Asio on one thread, however many connections are open: reads requests within limits,
+// hands them on, writes the answers. Knows nothing of models; the work is done on other threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "serve/http_message.h"
+#include "serve/limits.h"
+#include "serve/metrics.h"
+
+namespace lano::serve {
+
+// What a server asks of whoever answers.
+struct HttpHandler {
+  // Looks at the head of a request before its body is read: an answer here spares reading it.
+  std::function<std::optional<Response>(const Request& head)> refuses;
+  // Answers a whole request; Reply may be called at once or later, from any thread.
+  std::function<void(std::shared_ptr<Request>, Reply)> answers;
+};
+
+class HttpServer {
+ public:
+  // Listens at once; port 0 takes a free one.
+  HttpServer(const std::string& address, std::uint16_t port, const Limits& limits, MemoryBudget& memory,
+             Metrics& metrics, HttpHandler handler);
+  ~HttpServer();
+
+  std::uint16_t port() const;
+  // Serves until stop() or, where `signals`, SIGTERM or SIGINT; then what has arrived is answered and all is closed. A
+  // second signal ends it at once.
+  void run(bool signals);
+  void stop();  // from any thread
+
+  struct Core;
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace lano::serve
