@@ -38,7 +38,9 @@ def checked(api, path, method, answer):
         assert not found, found
     if int(status) >= 400:
         assert answer.json["error"]["status"] == answer.status
-        assert "expected " in answer.message and ", found " in answer.message, answer.message
+        # Both forms of core/error.h: "<doing>: expected ..., found ..." or "<doing>: <problem>".
+        assert ": " in answer.message, answer.message
+        assert (": expected " in answer.message) == (", found " in answer.message), answer.message
     answered[path, method, status] = answered.get((path, method, status), 0) + 1
     return answer
 

@@ -27,7 +27,7 @@ def refused(answer, *statuses):
     """An answer with one of these statuses and a sentence; a script in it cannot run."""
     assert answer is not None, "closed without an answer"
     assert answer.status in statuses, (answer.status, answer.body[:300])
-    assert "expected " in answer.message and b"<" not in answer.body, answer.body
+    assert ": " in answer.message and b"<" not in answer.body, answer.body
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-content-type-options"] == "nosniff"
 
