@@ -99,6 +99,7 @@ void MeshPart::write_tables(const std::vector<Ranges>& readers) {
     }
     Ranges points = readers[s];
     points.push_back(own);
+    std::sort(points.begin(), points.end(), [](const Share& x, const Share& y) { return x.first < y.first; });
     std::vector<std::vector<TapTable::Read>> read_by(at(own.count()));
     for (const Share& range : points) {
       for (Index p = range.first; p < range.last; ++p) {

@@ -5,8 +5,10 @@
 namespace lano::kernels {
 
 void TapTable::add_point(std::vector<Read>& reads) {
-  std::sort(reads.begin(), reads.end(),
-            [](const Read& a, const Read& b) { return a.tap != b.tap ? a.tap < b.tap : a.entry.row < b.entry.row; });
+  // Stable: a row that is read twice at one tap keeps its order, here and in a part of the table (mesh_part.cpp).
+  std::stable_sort(reads.begin(), reads.end(), [](const Read& a, const Read& b) {
+    return a.tap != b.tap ? a.tap < b.tap : a.entry.row < b.entry.row;
+  });
   auto read = reads.begin();
   for (std::int64_t t = 0; t < taps_; ++t) {
     for (; read != reads.end() && read->tap == t; ++read) entries_.push_back(read->entry);

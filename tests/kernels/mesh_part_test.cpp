@@ -172,7 +172,7 @@ TEST(MeshPart, SumsHaveTheBitsOfOneRank) {
 }
 
 TEST(MeshPart, EveryPointIsOneRanks) {
-  for (const Index points : {1300, 7225, 5000000}) {
+  for (const Index points : {2600, 7225, 5000000}) {
     for (const int size : {1, 2, 3}) {
       Index at = 0;
       for (int r = 0; r < size; ++r) {
