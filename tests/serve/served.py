@@ -47,10 +47,10 @@ class Served:
         self.log.flush()
         return pathlib.Path(self.log.name).read_text()[-4000:]
 
-    def connect(self, seconds=20):
+    def connect(self, seconds=60):
         return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
-    def raw(self, data, seconds=20):
+    def raw(self, data, seconds=60):
         """Sends bytes as they are; the answer, or None where the connection is closed without one."""
         with self.connect(seconds) as s:
             try:
