@@ -12,7 +12,8 @@ function colourTable(name) {
   const anchors = kMaps[name], words = new Uint32Array(kColours);
   for (let i = 0; i < kColours; ++i) {
     const at = i / (kColours - 1) * (anchors.length - 1), low = Math.min(Math.floor(at), anchors.length - 2);
-    const mixed = [0, 1, 2].map((c) => Math.round((low + 1 - at) * anchors[low][c] + (at - low) * anchors[low + 1][c]));
+    const mixed = [0, 1, 2].map((c) => Math.round((low + 1 - at) * anchors[low][c] + (at - low) * anchors[low
+      + 1][c]));
     words[i] = 0xff000000 | mixed[2] << 16 | mixed[1] << 8 | mixed[0];
   }
   return words;

@@ -23,9 +23,11 @@ class Editor {
       this.showRing(...now);
       if (!this.last || !canvas.hasPointerCapture(event.pointerId)) return;
       // A fast hand leaves gaps.
-      const steps = Math.max(1, Math.ceil(Math.hypot(now[0] - this.last[0], now[1] - this.last[1]) / (this.radius() / 2 || 1)));
+      const steps = Math.max(1, Math.ceil(Math.hypot(now[0] - this.last[0], now[1]
+        - this.last[1]) / (this.radius() / 2 || 1)));
       for (let k = 1; k <= steps; ++k)
-        this.stroke(this.last[0] + (now[0] - this.last[0]) * k / steps, this.last[1] + (now[1] - this.last[1]) * k / steps, k < steps);
+        this.stroke(this.last[0] + (now[0] - this.last[0]) * k / steps, this.last[1] + (now[1]
+          - this.last[1]) * k / steps, k < steps);
       this.last = now;
     });
     const end = () => { this.last = null; };
@@ -132,7 +134,8 @@ class Editor {
       this.changed();
     });
     element.addEventListener('keydown', (event) => {
-      const handle = this.problem.handles[k], plus = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
+      const handle = this.problem.handles[k], plus = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1,
+        ArrowLeft: -1 }[event.key];
       if (!plus) return;
       event.preventDefault();
       this.remember();

@@ -31,7 +31,8 @@ class WasmEngine {
     if (status !== 0) throw new Error(this.text(this.wasm.lano_web_message()));
   }
   put(array) {
-    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength), at = this.wasm.malloc(bytes.length || 1);
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
+      at = this.wasm.malloc(bytes.length || 1);
     if (at === 0) throw new Error('predicting: expected enough memory, found none left');
     new Uint8Array(this.wasm.memory.buffer, at, bytes.length).set(bytes);
     return at;

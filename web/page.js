@@ -2,7 +2,8 @@
 // at a time; what changes meanwhile is asked next, so the picture is never further behind than one answer.
 
 const $ = (id) => document.getElementById(id);
-const page = { engine: null, models: [], model: null, problem: null, answer: null, truth: null, frame: 0, asking: false, stale: false };
+const page = { engine: null, models: [], model: null, problem: null, answer: null, truth: null, frame: 0,
+  asking: false, stale: false };
 globalThis.lanoPage = page;
 
 function say(message) {
@@ -84,14 +85,16 @@ function compare() {
     below += exact.values[i] ** 2;
   }
   const error = Math.sqrt(above / below);
-  const solver = exact.seconds ? `solver ${shortNumber(exact.seconds * 1000)} ms, operator ${shortNumber(answer.seconds * 1000)} ms: ` +
-    `${shortNumber(exact.seconds / answer.seconds)} times as fast` : 'truth from the dataset';
+  const ms = (seconds) => `${shortNumber(seconds * 1000)} ms`, times = shortNumber(exact.seconds / answer.seconds);
+  const solver = exact.seconds
+    ? `solver ${ms(exact.seconds)}, operator ${ms(answer.seconds)}: ${times} times as fast` : 'truth from the dataset';
   $('comparison').textContent = `relative L2 error ${(100 * error).toFixed(2)} %; ${solver}`;
 }
 
 function timeAsked() {
   const { model } = page;
-  if (model.task === 'autoregressive') return { steps: Math.max(1, Math.min(1000, Math.round(Number($('steps').value)) || 1)) };
+  if (model.task === 'autoregressive') return { steps: Math.max(1, Math.min(1000,
+    Math.round(Number($('steps').value)) || 1)) };
   if (model.task === 'time_conditional') return { times: model.times };
   return {};
 }
@@ -132,7 +135,8 @@ async function ask() {
       drawAnswer();
       page.latency = performance.now() - began;
       page.answers = (page.answers || 0) + 1;
-      $('speed').textContent = `operator ${shortNumber(answer.seconds * 1000)} ms, from hand to picture ${Math.round(page.latency)} ms`;
+      const hand = Math.round(page.latency), operator = shortNumber(answer.seconds * 1000);
+      $('speed').textContent = `operator ${operator} ms, from hand to picture ${hand} ms`;
     } while (page.stale);
   });
   page.asking = false;
@@ -146,7 +150,8 @@ async function chooseModel(index) {
   page.times = model.times;
   page.frame = Infinity;  // the last there is
   page.problem = await makeProblem(model, page.engine);
-  const fill = (select, list) => select.replaceChildren(...list.map((f, i) => new Option(f.unit && f.unit !== '1' ? `${f.name} [${f.unit}]` : f.name, i)));
+  const fill = (select, list) => select.replaceChildren(...list.map((f, i) => new Option(f.unit && f.unit !== '1'
+    ? `${f.name} [${f.unit}]` : f.name, i)));
   fill($('channel'), page.problem.fields);
   fill($('output'), model.output);
   $('channel-row').hidden = page.problem.fields.length < 2;
@@ -172,9 +177,11 @@ async function chooseModel(index) {
 
 function describe(model) {
   const list = (fs) => fs.map((f) => f.name + (f.unit !== '1' ? ` [${f.unit}]` : '')).join(', ') || 'none';
-  const rows = [['geometry', `${model.geometry}, ${model.shape.join(' x ')} points in training`], ['input', list(model.input)],
+  const rows = [['geometry', `${model.geometry}, ${model.shape.join(' x ')} points in training`], ['input',
+    list(model.input)],
     ['output', list(model.output)], ['parameters', model.parameters.toLocaleString('en')]];
-  if (model.training.validation_l2) rows.push(['error from training', `${(100 * model.training.validation_l2).toFixed(2)} % (relative L2, validation)`]);
+  if (model.training.validation_l2) rows.push(['error from training',
+    `${(100 * model.training.validation_l2).toFixed(2)} % (relative L2, validation)`]);
   if (model.training.train_samples) rows.push(['trained on', `${model.training.train_samples} samples`]);
   $('facts').replaceChildren(...rows.flatMap(([name, value]) => {
     const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
@@ -187,7 +194,8 @@ function chooseField(index) {
   editor.field = index;
   if (page.problem.fields.length === 0) return;
   const [low, high] = page.problem.limits(index);
-  for (const id of ['value', 'value-number']) Object.assign($(id), { min: low, max: high, step: (high - low) / 100 || 1 });
+  for (const id of ['value', 'value-number']) Object.assign($(id), { min: low, max: high, step: (high - low) / 100
+    || 1 });
   setValue(high);
   drawProblem();
 }
@@ -210,7 +218,8 @@ async function loadTest(index) {
     const wait = setInterval(() => {
       if (page.asking) return;
       clearInterval(wait);
-      if (page.truth !== exact || !page.answer || page.answer.values.length !== exact.values.length) page.truth = page.truth === exact ? null : page.truth;
+      const fits = page.answer && page.answer.values.length === exact.values.length;
+      if (page.truth === exact && !fits) page.truth = null;
       compare();
       drawAnswer();
     }, 5);
@@ -219,7 +228,9 @@ async function loadTest(index) {
 
 async function upload(file) {
   const { shape, values } = parseNpy(await file.arrayBuffer()), { problem, model } = page;
-  const fail = (expected) => { throw new Error(`reading '${file.name}': expected ${expected}, found ${shape.join(' x ')}`); };
+  const fail = (expected) => {
+    throw new Error(`reading '${file.name}': expected ${expected}, found ${shape.join(' x ')}`);
+  };
   if (!values.every(Number.isFinite)) fail('finite numbers');
   if (problem.fields.length > 0) {
     const key = problem.fields[0].key, room = problem.sent[key];
@@ -227,9 +238,12 @@ async function upload(file) {
     editor.remember();
     problem.take({ [key]: { values } });
   } else {
-    if (shape.length < 2 || shape[shape.length - 1] !== model.coordinates.length) fail(`coordinates [points, ${model.coordinates.length}]`);
-    if (model.geometry === 'mesh' && String(shape.slice(0, -1)) !== String(model.shape)) fail(`coordinates ${model.shape.join(' x ')} x ${model.coordinates.length}`);
-    if (!(problem instanceof LoadedProblem) && values.length !== problem.places.length) fail(`coordinates of ${problem.places.length / 2} points`);
+    const dims = model.coordinates.length, mesh = shape.slice(0, -1);
+    if (shape.length < 2 || shape[shape.length - 1] !== dims) fail(`coordinates [points, ${dims}]`);
+    if (model.geometry === 'mesh' && String(mesh) !== String(model.shape))
+      fail(`coordinates ${model.shape.join(' x ')} x ${dims}`);
+    if (!(problem instanceof LoadedProblem) && values.length !== problem.places.length)
+      fail(`coordinates of ${problem.places.length / 2} points`);
     editor.remember();
     problem.take({ coordinates: { shape, values } });
   }
@@ -289,7 +303,8 @@ function saveVtu() {
   const [n0, n1 = 1] = problem.shape, quads = [];
   for (let i = 0; !problem.triangles && i + 1 < n0; ++i)
     for (let j = 0; j + 1 < n1; ++j) quads.push(i * n1 + j, (i + 1) * n1 + j, (i + 1) * n1 + j + 1, i * n1 + j + 1);
-  saveFile(`${model.name}.vtu`, vtuText(problem.places, 2, problem.triangles || quads, problem.triangles ? 3 : 4, lists), 'application/xml');
+  saveFile(`${model.name}.vtu`, vtuText(problem.places, 2, problem.triangles || quads, problem.triangles ? 3 : 4,
+    lists), 'application/xml');
 }
 
 function listen() {
@@ -300,7 +315,10 @@ function listen() {
   on('lines', 'change', drawAnswer);
   on('size', 'input', () => { editor.size = Number($('size').value) / 100; });
   on('value', 'input', () => setValue(Number($('value').value)));
-  on('value-number', 'input', () => { if (Number.isFinite($('value-number').valueAsNumber)) editor.value = $('value-number').valueAsNumber; });
+  on('value-number', 'input', () => {
+    const value = $('value-number').valueAsNumber;
+    if (Number.isFinite(value)) editor.value = value;
+  });
   on('eraser', 'click', () => {
     editor.erasing = !editor.erasing;
     $('eraser').setAttribute('aria-pressed', String(editor.erasing));

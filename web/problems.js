@@ -95,7 +95,8 @@ class FieldProblem {
   }
 
   values(f) {
-    const field = this.fields[f], all = this.sent[field.key].values, n = this.places.length / 2, out = new Float32Array(n);
+    const field = this.fields[f], all = this.sent[field.key].values, n = this.places.length / 2,
+      out = new Float32Array(n);
     const middle = Math.floor(this.depth / 2);
     for (let i = 0; i < n; ++i) out[i] = all[field.first + (i * this.depth + middle) * field.channels + field.channel];
     return out;
@@ -113,7 +114,8 @@ class FieldProblem {
       const { mean, deviation } = this.model.statistics[field.key === 'state' ? 'output' : 'input'];
       const made = kind === 'darcy' ? darcyField(this.model.problem, n0, n1)
         : kind === 'burgers' ? periodicField(n0, n1)
-        : cosineField(n0, n1, 5, (k, l) => deviation[field.channel] / (1 + k * k + l * l)).map((v) => v + mean[field.channel]);
+        : cosineField(n0, n1, 5, (k, l) => deviation[field.channel] / (1 + k * k + l * l)).map((v) => v
+          + mean[field.channel]);
       made.forEach((v, i) => this.set(f, i, v));
       // All frames of a state that is drawn at once.
       const { values } = this.sent[field.key], frame = product(this.shape) * field.channels;
@@ -137,7 +139,8 @@ class FieldProblem {
   }
   take(sample) {
     for (const key of ['input', 'state'])
-      if (sample[key] && this.sent[key]) this.sent[key] = { shape: this.sent[key].shape, values: Float32Array.from(sample[key].values) };
+      if (sample[key] && this.sent[key]) this.sent[key] = { shape: this.sent[key].shape,
+        values: Float32Array.from(sample[key].values) };
   }
   copy() {
     return Object.fromEntries(Object.entries(this.sent).map(([key, a]) => [key, Float32Array.from(a.values)]));
@@ -162,7 +165,8 @@ class ShapeProblem {
     if (!this.ofMesh) this.triangles = cloudTriangles(this.places);
   }
   copy() {
-    return { parameters: [...this.parameters], drawn: this.handles.length > 0, places: this.places, triangles: this.triangles };
+    return { parameters: [...this.parameters], drawn: this.handles.length > 0, places: this.places,
+      triangles: this.triangles };
   }
   restore(copy) {
     this.parameters = [...copy.parameters];
@@ -240,7 +244,8 @@ class CavityProblem extends ShapeProblem {
     this.parameters = Array(kRadii).fill(0.3);
     const round = cavityPoints(this.around, this.across, () => 0.3), all = delaunay(round);
     this.joined = all.filter((_, k) => {
-      const t = 3 * Math.floor(k / 3), middle = [0, 1].map((a) => (round[2 * all[t] + a] + round[2 * all[t + 1] + a] + round[2 * all[t + 2] + a]) / 3);
+      const t = 3 * Math.floor(k / 3), middle = [0, 1].map((a) => (round[2 * all[t] + a] + round[2 * all[t + 1] + a]
+        + round[2 * all[t + 2] + a]) / 3);
       return Math.hypot(middle[0] - 0.5, middle[1] - 0.5) > 0.3;
     });
     this.random();
@@ -304,7 +309,8 @@ class PipeProblem extends ShapeProblem {
         this.handles.push({ index: k, name: `height of the pipe at x = ${x}`, low: -1, high: 1, step: 0.02,
           value: height, x, y: height, up: 1, parameterAt: (_, y) => y });
       const side = k === kPipePieces ? -1 : 1;
-      this.handles.push({ index: 5 + k, name: `slope of the pipe at x = ${x}`, low: -2, high: 2, step: 0.04, small: true,
+      this.handles.push({ index: 5 + k, name: `slope of the pipe at x = ${x}`, low: -2, high: 2, step: 0.04,
+        small: true,
         value: slope, x: x + side * reach, y: height + side * slope / 4, up: side,
         parameterAt: (_, y) => (y - height) * 4 * side });
     }
@@ -331,12 +337,14 @@ class LoadedProblem extends ShapeProblem {
   }
   build() {}
   take(sample) {
-    this.sent = Object.fromEntries(['input', 'coordinates', 'state'].filter((k) => sample[k]).map((k) => [k, sample[k]]));
+    this.sent = Object.fromEntries(['input', 'coordinates', 'state'].filter((k) => sample[k]).map((k) => [k,
+      sample[k]]));
     const { values, shape } = this.sent.coordinates, dims = shape[shape.length - 1];
     this.shape = shape.slice(0, -1);
     this.places = dims === 2 ? values : values.filter((_, i) => i % dims < 2);
     this.triangles = this.ofMesh ? meshTriangles(this.shape) : cloudTriangles(this.places);
-    const [x, y] = [rangeOf(this.places.filter((_, i) => i % 2 === 0)), rangeOf(this.places.filter((_, i) => i % 2 === 1))];
+    const [x, y] = [rangeOf(this.places.filter((_, i) => i % 2 === 0)), rangeOf(this.places.filter((_,
+      i) => i % 2 === 1))];
     this.view = [[x[0], y[0]], [x[1], y[1]]];
   }
   question() {
@@ -349,7 +357,8 @@ async function makeProblem(model, engine) {
   if (kind === 'elasticity' && model.geometry === 'points') return new CavityProblem(model);
   if (kind === 'pipe' && model.geometry === 'mesh') return new PipeProblem(model);
   if (model.geometry === 'points' || !model.shared_coordinates) return new LoadedProblem(model);
-  const problem = new FieldProblem(model, model.geometry === 'mesh' && model.shape.length === 2 ? await engine.grid(model) : null);
+  const problem = new FieldProblem(model, model.geometry === 'mesh' && model.shape.length === 2
+    ? await engine.grid(model) : null);
   problem.random();
   return problem;
 }

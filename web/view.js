@@ -41,6 +41,7 @@ class FieldView {
     const [px, py] = this.pixel(event).map(Math.floor), v = this.buffer[py * this.view.width + px];
     const [x, y] = this.place(event).map(shortNumber);
     const unit = this.field.unit && this.field.unit !== '1' ? ` ${this.field.unit}` : '';
-    this.readout.textContent = Number.isNaN(v) || v === undefined ? '' : `${this.field.name}(${x}, ${y}) = ${shortNumber(v)}${unit}`;
+    this.readout.textContent = Number.isNaN(v) || v === undefined ? ''
+      : `${this.field.name}(${x}, ${y}) = ${shortNumber(v)}${unit}`;
   }
 }

@@ -93,6 +93,27 @@ TEST(Numpy, DamagedFilesAreRefusedInOneSentence) {
                     "fits in memory");
 }
 
+// The same bytes in memory as in a file, and no memory for more numbers than are allowed.
+TEST(Numpy, ArchivesInMemory) {
+  test::Scratch scratch;
+  const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{7};
+  const std::vector<NpzArray> arrays{{"a", {2, 3}, a, {}}, {"b", {1}, b, {}}};
+  write_npz(scratch / "ab.npz", arrays);
+  const std::string bytes = format_npz(arrays);
+  EXPECT_EQ(bytes, read_file(scratch / "ab.npz", "reading"));
+  const auto read = parse_npz(bytes, "reading", 7);
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0].first, "a");
+  EXPECT_EQ(read[0].second.shape, (Shape{2, 3}));
+  EXPECT_EQ(read[0].second.values, a);
+  EXPECT_EQ(read[1].second.values, b);
+  EXPECT_ERROR_WITH(parse_npz(bytes, "reading", 6), "at most 0 numbers");
+  for (std::size_t size = 0; size < bytes.size(); size += 13)
+    EXPECT_NE(test::error_of([&] { parse_npz(bytes.substr(0, size), "reading", 7); }), "no error") << size;
+  const auto from_python = parse_npz(read_file(kFiles / "numpy.npz", "reading"), "reading", 100);
+  EXPECT_EQ(from_python[0].second.values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
+}
+
 TEST(Numpy, ForeignFilesAndWrongNames) {
   test::Scratch scratch;
   write_file_atomically(scratch / "a.npz", std::string_view("no zip"));

@@ -33,7 +33,8 @@ def refused(answer, *statuses):
 
 
 def head(*lines):
-    return "\r\n".join((f"POST {P} HTTP/1.1", "Host: localhost", "Content-Type: application/json") + lines).encode() + \
+    return "\r\n".join((f"POST {P} HTTP/1.1", "Host: localhost",
+        "Content-Type: application/json") + lines).encode() + \
         b"\r\n\r\n"
 
 
@@ -118,7 +119,8 @@ def bodies(s):
                                          "steps": 0.5}), 422)
     # Coordinates in one place, and far away.
     for at in (0.0, 1e30):
-        got = s.predict("cloud", {"input": numpy.ones((40, 2)).tolist(), "coordinates": numpy.full((40, 2), at).tolist()})
+        got = s.predict("cloud", {"input": numpy.ones((40, 2)).tolist(), "coordinates": numpy.full((40, 2),
+            at).tolist()})
         assert got.status in (200, 422), got.body
 
 
@@ -130,7 +132,8 @@ def strangers(s):
         refused(s.ask("POST", P, good, headers=headers), 403)
         refused(s.ask("GET", "/v1/models", headers=headers), 403)
     ours = f"localhost:{s.port}"
-    answer = s.ask("POST", P, good, headers={"Host": ours, "Origin": f"http://{ours}", "Sec-Fetch-Site": "same-origin"})
+    answer = s.ask("POST", P, good, headers={"Host": ours, "Origin": f"http://{ours}",
+        "Sec-Fetch-Site": "same-origin"})
     assert answer.status == 200 and "access-control-allow-origin" not in answer.headers
     page = s.get("/")
     assert "default-src 'none'" in page.headers["content-security-policy"]

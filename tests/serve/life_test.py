@@ -101,7 +101,8 @@ def slow_clients():
 
 
 def tokens():
-    refused = subprocess.run([lano, "serve", grid, "--address", "0.0.0.0", "--port", "0"], capture_output=True, text=True)
+    refused = subprocess.run([lano, "serve", grid, "--address", "0.0.0.0", "--port", "0"], capture_output=True,
+        text=True)
     assert refused.returncode == 2 and "--token" in refused.stderr, refused
     with Served(lano, grid, "--address", "0.0.0.0", "--token", "s3cret") as s:
         assert s.get("/v1/models").status == 401 and s.get("/metrics").status == 401
@@ -164,7 +165,8 @@ def changed_file():
         (folder / "junk").write_bytes(grid.read_bytes()[:500])
         replace(folder / "junk")
         wait_for(lambda: s.metric("lano_failed_reloads_total") == 1)
-        assert numpy.array_equal(from_npy(s.predict("grid", npy(field), "application/x-npy", "?answer=npy").body), second)
+        assert numpy.array_equal(from_npy(s.predict("grid", npy(field), "application/x-npy", "?answer=npy").body),
+            second)
         file.unlink()
         time.sleep(1.2)
         assert s.predict("grid", npy(field), "application/x-npy").status == 200

@@ -59,7 +59,8 @@ def batch_rate(s, field, count=200):
 
 def load(s, script):
     said = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "-s", script,
-                           f"http://127.0.0.1:{s.port}/v1/models/m/predict?answer=npy"], capture_output=True, text=True)
+                           f"http://127.0.0.1:{s.port}/v1/models/m/predict?answer=npy"], capture_output=True,
+                               text=True)
     found = re.search(r"RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+)", said.stdout)
     assert found, said
     requests, *errors, took = [float(w) for w in found.groups()]
@@ -89,7 +90,8 @@ with tempfile.TemporaryDirectory() as folder, \
     with open(f"{folder}/load.lua", "w") as file:
         file.write(SCRIPT % f"{folder}/body.npy")
     batch_rate(s, field)
-    for kind, sent in (("application/json", json.dumps({"input": sample["input"]}).encode()), ("application/x-npy", body)):
+    for kind, sent in (("application/json", json.dumps({"input": sample["input"]}).encode()), ("application/x-npy",
+        body)):
         median, late = latency(s, sent, kind)
         print(f"{kind}: {median:.2f} ms above Operator::predict (median of 60; nine of ten below {late:.2f})")
     ratios, memory = [], [resident(s)]
@@ -99,8 +101,8 @@ with tempfile.TemporaryDirectory() as folder, \
         after = batch_rate(s, field)
         memory.append(resident(s))
         ratios.append(rate / statistics.mean((before, after)))
-        print(f"{connections} connections, {seconds} s: {rate:.0f} answers per second, {errors} of {answers:.0f} lost or "
-              f"wrong; batch rate {before:.0f} before, {after:.0f} after; {memory[-1]:.0f} MB")
+        print(f"{connections} connections, {seconds} s: {rate:.0f} answers per second, {errors} of {answers:.0f} "
+              f"lost or wrong; batch rate {before:.0f} before, {after:.0f} after; {memory[-1]:.0f} MB")
     per_pass = s.metric("lano_batched_requests_total") / s.metric("lano_batches_total")
     print(f"share of the batch rate {statistics.median(ratios):.2f} (median of {rounds}); "
           f"{per_pass:.1f} requests per pass; memory {memory[0]:.0f} MB before, {max(memory):.0f} MB at most after")

@@ -47,10 +47,10 @@ class Served:
         self.log.flush()
         return pathlib.Path(self.log.name).read_text()[-4000:]
 
-    def connect(self, seconds=20):
+    def connect(self, seconds=60):
         return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
-    def raw(self, data, seconds=20):
+    def raw(self, data, seconds=60):
         """Sends bytes as they are; the answer, or None where the connection is closed without one."""
         with self.connect(seconds) as s:
             try:
@@ -99,24 +99,25 @@ def request(method, path, body=b"", type="application/json", headers=None):
 
 
 def read_answer(s, head_only=False):
-    data = b""
-    while b"\r\n\r\n" not in data:
+    """One answer and no byte of the next; None where the connection is closed."""
+    size = -1
+    while size < 0:
         try:
-            piece = s.recv(65536)
+            seen = s.recv(65536, socket.MSG_PEEK)
         except ConnectionResetError:
-            piece = b""
-        if not piece:
             return None
-        data += piece
-    head, body = data.split(b"\r\n\r\n", 1)
-    lines = head.decode("latin1").split("\r\n")
+        size = seen.find(b"\r\n\r\n")
+        if not seen:
+            return None
+        if size < 0:
+            time.sleep(0.001)
+    lines = s.recv(size + 4, socket.MSG_WAITALL).decode("latin1").rstrip().split("\r\n")
     status = int(lines[0].split()[1])
     headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
-    if status == 100:
-        return Answer(status, headers, body)
     length = 0 if head_only else int(headers.get("content-length", 0))
+    body = b""
     while len(body) < length:
-        piece = s.recv(65536)
+        piece = s.recv(length - len(body), socket.MSG_WAITALL)
         assert piece, "the answer broke off"
         body += piece
     return Answer(status, headers, body)
