@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "cluster/time_model.h"
@@ -135,38 +136,65 @@ std::vector<float> features(const Shape& mesh) {
   return values;
 }
 
-double seconds_of(const auto& work) {
+// By the clock, and of the processor: beside other work the two differ.
+struct Seconds {
+  double clock = 0, processor = 0;
+};
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Seconds seconds_of(const auto& work) {
   const auto start = std::chrono::steady_clock::now();
+  const double before = processor_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          processor_seconds() - before};
 }
 
 // The longest of all ranks.
-double together(const auto& work) {
+Seconds together(const auto& work) {
   ranks().meet();
-  const double mine = seconds_of(work);
-  const std::vector<double> all = ranks().gather(std::span(&mine, 1));
-  return *std::max_element(all.begin(), all.end());
+  const Seconds mine = seconds_of(work);
+  const auto most = [](double value) {
+    const std::vector<double> all = ranks().gather(std::span<const double>(&value, 1));
+    return *std::max_element(all.begin(), all.end());
+  };
+  return {most(mine.clock), most(mine.processor)};
 }
 
 // The first rank by itself, while the others wait.
-double alone(const auto& work) {
-  double mine = 0;
+Seconds alone(const auto& work) {
+  Seconds mine;
   if (ranks().first()) {
     const AloneForNow by_itself;
     mine = seconds_of(work);
   }
-  return ranks().gather(std::span(&mine, 1)).front();
+  const std::vector<double> all = ranks().gather(std::vector<double>{mine.clock, mine.processor});
+  return {all[0], all[1]};
+}
+
+Seconds median(const std::vector<Seconds>& all) {
+  std::vector<double> clock, processor;
+  for (const Seconds& one : all) {
+    clock.push_back(one.clock);
+    processor.push_back(one.processor);
+  }
+  return {median(clock), median(processor)};
 }
 
 struct Measured {
   std::string name;
-  Shape small, large;                 // of one rank by itself; of all, as many points per rank
-  double one = 0, all = 0, weak = 0;  // seconds
-  Ranks::Traffic counted;             // of one pass on all ranks, the most bytes of any
+  Shape small, large;      // of one rank by itself; of all, as many points per rank
+  Seconds one, all, weak;  // of the slowest rank
+  Ranks::Traffic counted;  // of one pass on all ranks, the most bytes of any
   kernels::MeshTraffic planned;
   bool same = true;
   double points() const { return static_cast<double>(element_count(small)); }
+  double point_seconds() const { return one.processor / thread_count() / points(); }
 };
 
 Measured measure(Model& model, bool training, std::int64_t points, std::int64_t rounds) {
@@ -204,7 +232,7 @@ Measured measure(Model& model, bool training, std::int64_t points, std::int64_t 
                after.gathers - before.gathers, after.swaps - before.swaps};
   const auto plan = training ? kernels::training_traffic : kernels::prediction_traffic;
   m.planned = plan(model.network_shape(), {0, small.get(), nullptr}, size, model.layers());
-  std::vector<double> one, all, weak;
+  std::vector<Seconds> one, all, weak;
   for (std::int64_t round = 0; round < rounds; ++round) {
     one.push_back(alone([&] { pass(*small, input); }));
     all.push_back(together([&] { pass(*small, input); }));
@@ -226,8 +254,8 @@ std::vector<TimedExchange> time_exchanges() {
     std::vector<float> got(floats * size);
     std::vector<double> gathers, swaps;
     for (int i = 0; i < 15; ++i) {
-      gathers.push_back(together([&] { mesh_ranks().gather_floats({mine.data(), floats}, counts, got); }));
-      swaps.push_back(together([&] { mesh_ranks().swap_floats(mine, counts, got, counts); }));
+      gathers.push_back(together([&] { mesh_ranks().gather_floats({mine.data(), floats}, counts, got); }).clock);
+      swaps.push_back(together([&] { mesh_ranks().swap_floats(mine, counts, got, counts); }).clock);
     }
     const double bytes = static_cast<double>(floats * (size - 1) * sizeof(float));
     timed.push_back({{bytes, 1, 0}, median(gathers)});
@@ -239,17 +267,19 @@ std::vector<TimedExchange> time_exchanges() {
 PassTraffic as_traffic(const kernels::MeshTraffic& t) { return {t.bytes, t.gathers, t.swaps}; }
 
 double modelled(const Measured& m, const NetworkSpeed& network) {
-  return pass_seconds(m.points(), m.one / m.points(), as_traffic(m.planned), ranks().size(), network);
+  return pass_seconds(m.points(), m.point_seconds(), as_traffic(m.planned), ranks().size(), network);
 }
 
 void print_measured(const Measured& m, const NetworkSpeed& network) {
   const int size = ranks().size();
   fmt::print("\n{}, {} points, {} of one rank\n", m.name, shape_text(m.small),
              m.same ? "the same bits as those" : "OTHER BITS THAN THOSE");
-  fmt::print("  one rank {:.3f} s, {} ranks {:.3f} s: {:.2f} times as fast; the model says {:.3f} s\n", m.one, size,
-             m.all, m.one / m.all, modelled(m, network));
+  fmt::print("  one rank {:.3f} s, {} ranks {:.3f} s: {:.2f} times as fast; the model says {:.3f} s\n", m.one.clock,
+             size, m.all.clock, m.one.clock / m.all.clock, modelled(m, network));
   fmt::print("  {} points on {} ranks, as many for each, {:.3f} s: {:.0f} % of one rank's pace\n", shape_text(m.large),
-             size, m.weak, 100 * m.one / m.weak);
+             size, m.weak.clock, 100 * m.one.clock / m.weak.clock);
+  fmt::print("  of the processor: one rank {:.3f} s, the busiest of {} {:.3f} s ({:.2f} times less), {:.3f} s\n",
+             m.one.processor, size, m.all.processor, m.one.processor / m.all.processor, m.weak.processor);
   fmt::print("  {:.3g} MB to each rank, in {} gathers and {} swaps (planned: {:.3g} MB, {} and {})\n",
              static_cast<double>(m.counted.bytes) / 1e6, m.counted.gathers, m.counted.swaps, m.planned.bytes / 1e6,
              m.planned.gathers, m.planned.swaps);
@@ -264,8 +294,8 @@ nlohmann::json forecast(const Options& o, const Model& model, const Measured& m,
   const kernels::MeshTraffic traffic =
       plan(model.network_shape(), {0, geometry.get(), nullptr}, o.ranks, model.layers());
   const NetworkSpeed network{o.latency * 1e-6, o.bandwidth * 1e9};
-  const double count = static_cast<double>(element_count(mesh)), one = m.one / m.points() * count,
-               all = pass_seconds(count, m.one / m.points(), as_traffic(traffic), o.ranks, network);
+  const double count = static_cast<double>(element_count(mesh)), one = m.point_seconds() * count,
+               all = pass_seconds(count, m.point_seconds(), as_traffic(traffic), o.ranks, network);
   return {{"points", count},        {"one_rank_s", one},
           {"seconds", all},         {"speedup", one / all},
           {"bytes", traffic.bytes}, {"exchange_s", exchange_seconds(as_traffic(traffic), o.ranks, network)}};
@@ -295,8 +325,8 @@ void run(const Options& o) {
   print_measured(prediction, network);
   print_measured(training, network);
   fmt::print(
-      "\nmodel: T = t N/R + (gathers ceil(log2 R) + swaps (R-1)) latency + bytes/bandwidth, with t of one rank as "
-      "measured.\n"
+      "\nmodel: T = t N/R + (gathers ceil(log2 R) + swaps (R-1)) latency + bytes/bandwidth, with t the "
+      "processor's time of one rank.\n"
       "{} such ranks, {:g} us per message, {:g} GB/s into each:\n",
       o.ranks, o.latency, o.bandwidth);
   nlohmann::json forecasts = nlohmann::json::array();
@@ -318,10 +348,13 @@ void run(const Options& o) {
   if (!o.json) return;
   const auto as_json = [&](const Measured& m) -> nlohmann::json {
     return {{"points", m.points()},
-            {"one_rank_s", m.one},
-            {"all_s", m.all},
-            {"speedup", m.one / m.all},
-            {"weak_s", m.weak},
+            {"one_rank_s", m.one.clock},
+            {"all_s", m.all.clock},
+            {"speedup", m.one.clock / m.all.clock},
+            {"weak_s", m.weak.clock},
+            {"one_rank_processor_s", m.one.processor},
+            {"all_processor_s", m.all.processor},
+            {"weak_processor_s", m.weak.processor},
             {"model_s", modelled(m, network)},
             {"bytes", m.counted.bytes},
             {"planned_bytes", m.planned.bytes},
