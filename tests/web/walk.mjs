@@ -197,8 +197,15 @@ async function handles(page, model) {
   await changes(page, `a key on a handle of ${model}`, () => first.press('ArrowUp'));
   assert.ok(Number(await first.getAttribute('aria-valuenow')) > was);
   await changes(page, 'undo', () => page.click('#undo'));
-  // The page's own mesh is the solver's: its coordinates are checked there, point by point.
   await solveExactly(page);
+  // The page's own mesh is the solver's, point by point.
+  const { body, places } = await page.evaluate(() => ({ places: Array.from(lanoPage.problem.places),
+    body: Object.fromEntries(Object.entries(lanoPage.problem.solverBody())
+      .map(([key, a]) => [key, Array.from(a.values)])) }));
+  const solved = await (await fetch(`${url}v1/models/${model}/solve`, { method: 'POST', body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json' } })).json();
+  const moved = far(places, solved.coordinates.flat(2));
+  assert.ok(moved < 1e-6, `${model}: the page's mesh and the solver's differ by ${moved}`);
   await accessible(page, model);
   await shoot(page, model);
 }
