@@ -327,7 +327,7 @@ cmp tuned/tune.csv killed/tune.csv || complain "a killed search ends with anothe
 grep -l '"test"' tuned/trial-*/rung-*/evaluation.json && complain "tuning has read the test split"
 expect 2 'started with seed 0' "$lano" "${search[@]}" --seed 1 --out tuned
 expect 2 "did you mean 'model.width'" "$lano" tune --data d.h5 --vary model.widht=8,16 --out t
-expect 2 'no key to vary is given' "$lano" tune --data d.h5 --out t
+expect 2 '--vary is required' "$lano" tune --data d.h5 --out t
 [ -e t ] && complain "a refused search left a folder"
 expect 0 'test relative L2' "$lano" train --config tuned/best.toml --out winner --threads 1
 # A race: stopped by Ctrl-C and by a kill, the same command ends with the table of one never stopped; the test split
