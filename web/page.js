@@ -317,7 +317,7 @@ function listen() {
   on('value', 'input', () => setValue(Number($('value').value)));
   on('value-number', 'input', () => {
     const value = $('value-number').valueAsNumber;
-    if (Number.isFinite(value)) editor.value = value;
+    if (Number.isFinite(value)) $('value').value = editor.value = value;
   });
   on('eraser', 'click', () => {
     editor.erasing = !editor.erasing;

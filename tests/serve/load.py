@@ -13,7 +13,7 @@ import time
 
 import numpy
 
-from served import Served, from_npy, npy, read_answer, request
+from served import Served, npy, read_answer, request, wait_for
 
 lano, model, data = sys.argv[1:4]
 connections, seconds, rounds = (int(w) for w in (sys.argv[4:] + ["1000", "20", "3"][len(sys.argv) - 4:]))
@@ -110,6 +110,7 @@ with tempfile.TemporaryDirectory() as folder, \
     for _ in range(rounds):
         before = batch_rate(s, field)
         rate, errors, answers = load(s, f"{folder}/load.lua")
+        wait_for(lambda: s.metric("lano_waiting") == 0, 600)  # what wrk left behind is still computed
         after = batch_rate(s, field)
         memory.append(resident(s))
         ratios.append(rate / statistics.mean((before, after)))

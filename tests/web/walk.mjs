@@ -193,9 +193,10 @@ async function handles(page, model) {
     await page.mouse.up();
   });
   await equalsCommand(page, model);
-  const was = Number(await first.getAttribute('aria-valuenow'));
-  await changes(page, `a key on a handle of ${model}`, () => first.press('ArrowUp'));
-  assert.ok(Number(await first.getAttribute('aria-valuenow')) > was);
+  const told = async (what) => Number(await first.getAttribute(`aria-value${what}`));
+  const was = await told('now'), up = was < (await told('min') + await told('max')) / 2;
+  await changes(page, `a key on a handle of ${model}`, () => first.press(up ? 'ArrowUp' : 'ArrowDown'));
+  assert.ok(up ? await told('now') > was : await told('now') < was);
   await changes(page, 'undo', () => page.click('#undo'));
   await solveExactly(page);
   // The page's own mesh is the solver's, point by point.
