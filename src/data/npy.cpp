@@ -232,6 +232,8 @@ NumpyArray parse_npy(std::string_view bytes, std::string_view doing) {
 std::vector<std::pair<std::string, NumpyArray>> parse_npz(std::string_view bytes, const std::string& doing,
                                                           std::size_t most_values) {
   constexpr zip_int64_t kMostEntries = 64;
+  // libzip takes no bytes at all for an archive of nothing.
+  if (bytes.empty()) fail_plainly(doing, "there are no bytes", "send a NumPy .npz file");
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);

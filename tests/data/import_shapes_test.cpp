@@ -210,7 +210,7 @@ TEST(ImportSplits, ArraysOfEachSplitInOneFile) {
   // The input of one split with the output of another is not taken.
   options.test.words.input.clear();
   options.words.input = {"f_train"};
-  EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "no --test-input");
+  EXPECT_ERROR_WITH(import_arrays(options, scratch / "e.h5"), "--test-input is missing");
 }
 
 TEST(ImportSplits, SmallDatasetsHaveEverySplit) {

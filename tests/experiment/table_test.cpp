@@ -211,7 +211,7 @@ TEST_F(TableRun, AnotherPlanOrRecipeIsRefusedBeforeAnythingIsTrained) {
   EXPECT_ERROR_WITH(run({"lano", "transolver"}), "the recipe differs from the one in");
   EXPECT_TRUE(calls().empty());
   plan_.benchmarks = {"elasticity"};
-  EXPECT_ERROR_WITH(run({"lano"}), "elasticity.h5', found none");
+  EXPECT_ERROR_WITH(run({"lano"}), "elasticity.h5' is missing");
 }
 
 TEST_F(TableRun, AnotherSetOrNumberOfThreadsIsRefused) {

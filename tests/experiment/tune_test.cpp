@@ -234,8 +234,8 @@ TEST(Tune, MistakesAreNamedBeforeAnythingIsWritten) {
     change(plan);
     return test::error_of([&] { run_tune(plan, scratch / "tune"); });
   };
-  EXPECT_NE(refused([](TunePlan&) {}).find("a validation split"), std::string::npos);
-  EXPECT_NE(refused([](TunePlan& p) { p.base.data.clear(); }).find("a dataset"), std::string::npos);
+  EXPECT_NE(refused([](TunePlan&) {}).find("no validation split"), std::string::npos);
+  EXPECT_NE(refused([](TunePlan& p) { p.base.data.clear(); }).find("no dataset is given"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary.clear(); }).find("no key to vary is given"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.vary.push_back(p.vary[0]); }).find("each key varied once"), std::string::npos);
   EXPECT_NE(refused([](TunePlan& p) { p.keep = 1; }).find("--keep between 0 and 1"), std::string::npos);

@@ -207,13 +207,13 @@ TEST(Prepare, RefusesWhereAPointHasNoPlace) {
   EXPECT_ERROR_WITH(grid_operator(config, {12, 9}).prepare({}, {}), "between rows");
 
   const Operator grid = grid_operator(small(), {12, 9});
-  EXPECT_ERROR_WITH(grid.prepare(points, field(points, 2)), "a uniform grid");
+  EXPECT_ERROR_WITH(grid.prepare(points, field(points, 2)), "the grid is not uniform");
   const std::vector<float> own = test::grid_points({12, 9});
   const Prepared prepared = grid.prepare(own, field(own, 2));
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{3, 0.5}, std::vector<float>{1}), "within the prepared grid");
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{std::nanf(""), 0.5}, std::vector<float>{1}), "finite numbers");
   EXPECT_ERROR_WITH(prepared.decode(std::vector<float>{0.5, 0.5}, std::vector<float>{1, 2}), "1 values of input");
-  EXPECT_ERROR_WITH(prepared.decode({}, {}), "at least one point");
+  EXPECT_ERROR_WITH(prepared.decode({}, {}), "there are no points");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST(RollOut, IncrementsOfASteadyModelAreADamagedFile) {
   ModelFile file = model_of(Geometry::mesh, steady);
   file.normaliser.increment = {0.25, 0.5};
   write_model_file(scratch / "steady.safetensors", file);
-  EXPECT_ERROR_WITH(Operator::load(scratch / "steady.safetensors"), "steps in time");
+  EXPECT_ERROR_WITH(Operator::load(scratch / "steady.safetensors"), "does not step in time");
   file = model_of(Geometry::mesh, stepping());
   for (const std::vector<double>& units : {std::vector<double>{1}, {0, 1}, {-1, 1}, {1, HUGE_VAL}}) {
     file.normaliser.increment = units;
@@ -105,7 +105,7 @@ TEST(RollOut, ReachesC) {
   EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 3, states.data(), nullptr), LANO_MISUSED);
   call.state = nullptr;
   EXPECT_EQ(lano_roll_out(c, 30, x.data(), a.data(), 3, states.data(), &call), LANO_MISUSED);
-  EXPECT_NE(std::string(lano_message()).find("a state to step from"), std::string::npos);
+  EXPECT_NE(std::string(lano_message()).find("the state to step from is missing"), std::string::npos);
   lano_free(c);
 }
 
@@ -204,7 +204,7 @@ TEST(RollOut, RefusesWhatDoesNotFit) {
   const std::vector<float> x = places(), a = test::uniform(30, 6), first = test::uniform(60, 7);
   Operator::Call call;
   call.state = first;
-  EXPECT_ERROR_WITH(Operator(model_of(Geometry::mesh, steady)).roll_out(x, a, 2, call), "autoregressive");
+  EXPECT_ERROR_WITH(Operator(model_of(Geometry::mesh, steady)).roll_out(x, a, 2, call), "does not step in time");
   const Operator op(model_of(Geometry::mesh, stepping()));
   std::vector<float> room(100);
   EXPECT_ERROR_WITH(op.roll_out(x, a, 2, room, call), "room for 2 frames of 60 values");
