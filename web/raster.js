@@ -18,19 +18,28 @@ function toPlane(view, px, py) {
 // A grid of n0 x n1 points, each the middle of a cell: values [n0 * n1], first axis along x.
 function rasterGrid(values, shape, view, smooth) {
   const [n0, n1] = shape, { width, height } = view, out = new Float32Array(width * height);
+  // Of each column and row of pixels: the point below it, and how far it lies towards the next.
+  const along = (pixels, n, place) => {
+    const low = new Int32Array(pixels), rest = new Float32Array(pixels);
+    for (let p = 0; p < pixels; ++p) {
+      const x = Math.max(0, Math.min(n - 1, place(p) * n - 0.5));
+      low[p] = smooth ? Math.min(Math.max(0, n - 2), Math.floor(x)) : Math.round(x);
+      rest[p] = smooth ? x - low[p] : 0;
+    }
+    return [low, rest];
+  };
+  const [column, s] = along(width, n0, (p) => (p + 0.5) / width);
+  const [row, t] = along(height, n1, (p) => 1 - (p + 0.5) / height);
+  const next = n0 > 1 ? n1 : 0, up = n1 > 1 ? 1 : 0;
   for (let py = 0; py < height; ++py) {
-    const y = (1 - (py + 0.5) / height) * n1 - 0.5;
     for (let px = 0; px < width; ++px) {
-      const x = (px + 0.5) / width * n0 - 0.5;
+      const k = column[px] * n1 + row[py], low = values[k];
       if (!smooth) {
-        out[py * width + px] = values[Math.round(x) * n1 + Math.round(y)];
+        out[py * width + px] = low;
         continue;
       }
-      const i = Math.max(0, Math.min(n0 - 2, Math.floor(x))), j = Math.max(0, Math.min(n1 - 2, Math.floor(y)));
-      const s = Math.max(0, Math.min(1, x - i)), t = Math.max(0, Math.min(1, y - j));
-      const at = (a, b) => values[Math.min(n0 - 1, a) * n1 + Math.min(n1 - 1, b)];
-      out[py * width + px] = (1 - s) * ((1 - t) * at(i, j) + t * at(i, j + 1)) +
-        s * ((1 - t) * at(i + 1, j) + t * at(i + 1, j + 1));
+      const left = low + t[py] * (values[k + up] - low), beside = values[k + next];
+      out[py * width + px] = left + s[px] * (beside + t[py] * (values[k + next + up] - beside) - left);
     }
   }
   return out;
@@ -153,17 +162,19 @@ function paintRaster(canvas, buffer, view, range, map, lines) {
   if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext('2d'), image = context.createImageData(width, height);
   const words = new Uint32Array(image.data.buffer), table = kTables[map], scale = 1 / (range[1] - range[0]);
-  const level = lines > 0 ? (v) => Math.floor((v - range[0]) * scale * lines) : () => 0;
-  for (let py = 0; py < height; ++py) {
-    for (let px = 0; px < width; ++px) {
-      const k = py * width + px, v = buffer[k];
-      if (Number.isNaN(v)) continue;  // transparent
-      const share = Math.max(0, Math.min(1, (v - range[0]) * scale));
-      words[k] = table[Math.round(share * (kColours - 1))];
-      if (lines <= 0 || px + 1 >= width || py + 1 >= height) continue;
-      const here = level(v), right = buffer[k + 1], below = buffer[k + width];
-      if ((!Number.isNaN(right) && level(right) !== here) || (!Number.isNaN(below) && level(below) !== here))
-        words[k] = share > 0.55 ? 0xff303030 : 0xffd8d8d8;
+  const levels = new Int16Array(width * height).fill(-1);  // -1: outside
+  for (let k = 0; k < buffer.length; ++k) {
+    const v = buffer[k];
+    if (Number.isNaN(v)) continue;  // transparent
+    const share = Math.max(0, Math.min(1, (v - range[0]) * scale));
+    words[k] = table[Math.round(share * (kColours - 1))];
+    levels[k] = share * lines;
+  }
+  for (let py = 0; lines > 0 && py + 1 < height; ++py) {
+    for (let px = 0; px + 1 < width; ++px) {
+      const k = py * width + px, here = levels[k], right = levels[k + 1], below = levels[k + width];
+      if (here >= 0 && ((right >= 0 && right !== here) || (below >= 0 && below !== here)))
+        words[k] = here > 0.55 * lines ? 0xff303030 : 0xffd8d8d8;
     }
   }
   context.putImageData(image, 0, 0);

@@ -23,7 +23,7 @@ struct ServiceOptions {
   std::vector<std::string> data;    // datasets whose test samples the page may show
   std::string token;                // asked of every request for /v1 and /metrics; empty: none
   bool loopback = true;             // only names of this machine are taken as Host
-  std::int64_t pass_points = 4096;  // of several requests in one pass (docs/serve.md has the measurement)
+  std::int64_t pass_points = 2048;  // of several requests in one pass (docs/serve.md has the measurement)
   double look_seconds = 0.5;        // between two looks at the model files
   Limits limits;
 };

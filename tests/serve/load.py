@@ -4,6 +4,7 @@ The machine's own batch rate is that of the same program on the same model: one 
 says how long the computing took (X-Lano-Seconds), asked in turns with the load, so that both meet the same machine.
 Usage: load.py LANO MODEL DATASET [CONNECTIONS [SECONDS [ROUNDS]]]"""
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -47,6 +48,13 @@ end
 def resident(s):
     with open(f"/proc/{s.process.pid}/statm") as statm:
         return int(statm.read().split()[1]) * 4096 / 1e6
+
+
+def processor_seconds(s):
+    """Of the server, on all its threads: on a shared machine what the clock says is mostly the others' work."""
+    with open(f"/proc/{s.process.pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def batch_rate(s, field, count=100):
@@ -106,11 +114,19 @@ with tempfile.TemporaryDirectory() as folder, \
         body)):
         median, late = latency(s, sent, kind)
         print(f"{kind}: {median:.2f} ms above Operator::predict (median of 60; nine of ten below {late:.2f})")
+    start = processor_seconds(s)
+    for _ in range(3):
+        batch_rate(s, field)
+    batch_ms = 1000 * (processor_seconds(s) - start) / 300
     ratios, memory = [], [resident(s)]
     for _ in range(rounds):
         before = batch_rate(s, field)
+        start, done = processor_seconds(s), s.metric("lano_samples_total")
         rate, errors, answers = load(s, f"{folder}/load.lua")
         wait_for(lambda: s.metric("lano_waiting") == 0, 600)  # what wrk left behind is still computed
+        load_ms = 1000 * (processor_seconds(s) - start) / (s.metric("lano_samples_total") - done)
+        print(f"processor time: {load_ms:.2f} ms per answer under load, {batch_ms:.2f} ms per sample of a batch: "
+              f"{batch_ms / load_ms:.2f} of the batch rate")
         after = batch_rate(s, field)
         memory.append(resident(s))
         ratios.append(rate / statistics.mean((before, after)))
