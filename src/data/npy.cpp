@@ -242,6 +242,7 @@ std::vector<std::pair<std::string, NumpyArray>> parse_npz(std::string_view bytes
   zip_error_fini(&error);
   if (!archive) fail(doing, "a NumPy .npz file (a zip archive)", "other bytes, or a part of one", "use numpy.savez");
   const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
+  if (entries < 1) fail(doing, "at least one array", "none");
   if (entries > kMostEntries) fail(doing, fmt::format("at most {} arrays", kMostEntries), std::to_string(entries));
   std::vector<std::pair<std::string, NumpyArray>> arrays;
   for (zip_int64_t i = 0; i < entries; ++i) {
