@@ -283,11 +283,7 @@ json write_cases() {
   };
   const auto torus_elsewhere = around({17, 13}, {0.3, -0.22});
   write_npy(folder / "elsewhere.npy", {17, 13, 2}, torus_elsewhere);
-  const auto torus_change = [](auto& c) {
-    c.ffn_stencil = true;
-    c.exchange = true;
-  };
-  add("torus", torus_change, torus, around({12, 10}, {0, 0}),
+  add("torus", [](auto& c) { c.ffn_stencil = true; }, torus, around({12, 10}, {0, 0}),
       {{"torus_finer", torus_finer, around({24, 20}, {0, 0}), {"--mesh", "24x20"}},
        {"torus_between", torus_between, around({17, 13}, {0, 0}), {"--mesh", "17x13"}},
        {"torus_elsewhere", torus_between, torus_elsewhere, {"--coords", "elsewhere.npy"}},
@@ -317,13 +313,6 @@ json write_cases() {
       "cloud", [](auto& c) { c.agents = 9; }, described(Geometry::points, {40}, 2, 2, 1));
   const auto in_space = described(Geometry::points, {40}, 3, 1, 2),
              without_input = described(Geometry::points, {40}, 2, 0, 1);
-  clouds(
-      "cloud_exchange",
-      [](auto& c) {
-        c.agents = 9;
-        c.exchange = true;
-      },
-      described(Geometry::points, {40}, 2, 1, 1));
   clouds(
       "cloud_in_space",
       [](auto& c) {
@@ -399,8 +388,15 @@ json write_cases() {
   const auto moved = described(Geometry::mesh, {7, 4}, 2, 1, 2);
   auto moved_other = moved;
   moved_other.shape = {10, 9};
-  add("displaced", [](auto& c) { c.exchange = true; }, moved, {},
-      {{"displaced_other", moved_other, {}, {"--mesh", "10x9"}}});
+  add("displaced", [](auto&) {}, moved, {}, {{"displaced_other", moved_other, {}, {"--mesh", "10x9"}}});
+  // Agents that have a place, on grids, meshes and a torus, along an order, and others than those trained. New models
+  // come last: each draws its numbers behind those before it.
+  const auto exchanging = [](auto& c) { c.exchange = true; };
+  add("exchange_of_a_mesh", exchanging, moved, {}, {{"exchange_of_a_mesh_other", moved_other, {}, {"--mesh", "10x9"}}});
+  add("exchange_on_a_torus", exchanging, torus, around({12, 10}, {0, 0}),
+      {{"exchange_between", torus_between, around({17, 13}, {0, 0}), {"--mesh", "17x13"}},
+       {"exchange_of_others", torus, around({12, 10}, {0, 0}), {"--agents", "12"}, {"--agents", "12"}}});
+  clouds("cloud_exchange", exchanging, described(Geometry::points, {40}, 2, 1, 1));
   return cases;
 }
 
