@@ -23,6 +23,17 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+[[noreturn]] void refuse_full(const char* what, std::int64_t most) {
+  refuse(429, kAsking, fmt::format("at most {} {} waiting", most, what), "as many", "come back in a moment");
+}
+
+// Counts one more, or refuses it: while its body was read, others may have come.
+void take_place(std::atomic<std::int64_t>& waiting, const char* what, std::int64_t most) {
+  if (waiting.fetch_add(1) < most) return;
+  --waiting;
+  refuse_full(what, most);
+}
+
 }  // namespace
 
 // The open ones first, those with a model last.
@@ -162,13 +173,11 @@ void Service::check(const Request& request, const Place& place) const {
   if (!good) refuse(405, kAsking, posts ? "POST" : "GET", fmt::format("'{}'", request.method));
   if (const std::string_view coded = request.header("content-encoding"); !coded.empty() && coded != "identity")
     refuse(415, kAsking, "a body without Content-Encoding", fmt::format("'{}'", coded));
-  // Full: said before the body is read.
+  // Full: refused before the body is read.
   if (place.route == Route::predict && metrics_.waiting >= options_.limits.waiting)
-    refuse(429, kAsking, fmt::format("at most {} predictions waiting", options_.limits.waiting), "as many",
-           "come back in a moment");
+    refuse_full("predictions", options_.limits.waiting);
   if (place.route == Route::solve && metrics_.solves_waiting >= options_.limits.solves)
-    refuse(429, kAsking, fmt::format("at most {} solves waiting", options_.limits.solves), "as many",
-           "come back in a moment");
+    refuse_full("solves", options_.limits.solves);
 }
 
 HttpHandler Service::handler() {
@@ -283,7 +292,7 @@ Response Service::sample_answer(const Request&, const Place& place) const {
 void Service::predict(const std::shared_ptr<Request>& request, const Place& place, const Reply& reply) {
   const auto model = models_.find(place.model);
   if (!model) refuse(404, kAsking, "a model of /v1/models", fmt::format("'{}'", place.model));
-  ++metrics_.waiting;
+  take_place(metrics_.waiting, "predictions", options_.limits.waiting);
   const Reply counted = [this, reply](Response response) {
     --metrics_.waiting;
     reply(std::move(response));
@@ -336,7 +345,7 @@ void Service::queue_prediction(const Request& request, const std::shared_ptr<con
 void Service::solve(const std::shared_ptr<Request>& request, const Place& place, const Reply& reply) {
   const auto model = models_.find(place.model);
   if (!model) refuse(404, kAsking, "a model of /v1/models", fmt::format("'{}'", place.model));
-  ++metrics_.solves_waiting;
+  take_place(metrics_.solves_waiting, "solves", options_.limits.solves);
   solver_.add([this, request, model, reply] {
     Response response;
     try {
