@@ -202,6 +202,7 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
                                                   {"model.levels", std::int64_t{1}},
                                                   {"model.stencil", std::string("neighbours")},
                                                   {"model.ffn_stencil", true},
+                                                  {"model.exchange", true},
                                                   {"model.state_frames", std::int64_t{2}}};
   std::map<Where, std::vector<float>> plain;
   std::vector<Where> places;
