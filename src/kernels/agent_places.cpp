@@ -11,8 +11,6 @@
 namespace lano::kernels {
 namespace {
 
-constexpr double kLog2E = std::numbers::log2e;
-
 // Along one axis -|t - k|^2 = a(k) f(t) + b(k) g(t) + c(k), t and k counted from the middle of the trained patches, for
 // float32's sake; on a periodic axis f and g are the cosine and sine of the angle.
 struct AxisFeatures {
@@ -124,11 +122,11 @@ AgentPlaces make_agent_places(std::int64_t heads, std::span<const AxisInterpolat
       for (std::size_t a = 0; a < axes.size(); ++a) {
         const auto i = static_cast<double>(index[a]);
         const AxisColumn column = column_of(axes[a], agents.empty() ? i : agents[a].first + i * agents[a].step);
-        at(2 * static_cast<std::int64_t>(a)) = static_cast<float>(kLog2E * near * column.first);
-        at(2 * static_cast<std::int64_t>(a) + 1) = static_cast<float>(kLog2E * near * column.second);
+        at(2 * static_cast<std::int64_t>(a)) = static_cast<float>(std::numbers::log2e * near * column.first);
+        at(2 * static_cast<std::int64_t>(a) + 1) = static_cast<float>(std::numbers::log2e * near * column.second);
         constant += column.constant;
       }
-      at(p.features - 1) = static_cast<float>(kLog2E * near * constant);
+      at(p.features - 1) = static_cast<float>(std::numbers::log2e * near * constant);
     }
   }
   if (!agents.empty()) connect(p, agents);

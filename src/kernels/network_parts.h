@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "kernels/buffer.h"
@@ -11,7 +12,7 @@
 
 namespace lano::kernels {
 
-constexpr double kLog2E = 1.44269504088896340736;
+constexpr double kLog2E = std::numbers::log2e;
 constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head are in the first-level cache together
 
 struct Widths {
