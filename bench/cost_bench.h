@@ -10,9 +10,9 @@
 
 namespace lano::bench {
 
-// Seconds: the longest call that is measured by default (softmax at 65,536 points on two cores: 9 s a forward and 27 s
-// a step at 16,384, sixteen times that here), and the time in which short calls are repeated. A longer one is measured
-// once: all cells together take below a quarter of an hour.
+// Seconds: the longest call that is measured by default (softmax at 65,536 points on two cores: 9 s per forward pass
+// and 27 s per step at 16,384, sixteen times that here), and the time in which short calls are repeated. A longer one
+// is measured once: all cells together take less than a quarter of an hour.
 inline constexpr double kLongestCall = 600, kRepeatTime = 3;
 
 struct CostCase {

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kMostFrames = 1'000'000;
 // "a:b:step", b among them where it is reached to rounding, or "t1,t2,...". Rising and finite, else fails.
 std::vector<double> parse_times(const std::string& words);
 
-// So many frames from the first of `known` on: beyond the last one in equal steps.
+// The times of `frames` frames, beginning with those of `known`; beyond the last of these in equal steps.
 std::vector<double> roll_out_times(std::vector<double> known, std::int64_t frames);
 
 // The frame of `known` at this time, to the rounding of a float.

@@ -47,7 +47,7 @@ struct SetDescription {
 struct SampleArrays {
   std::span<float> coordinates;  // [N, dx]; empty where all samples share theirs
   std::span<float> input;        // [N, da]
-  std::span<float> output;       // [N, du], or [T, N, du] where the set has times
+  std::span<float> output;       // [N, du], or [T, N, du] where the dataset has times
   std::span<float> kept;         // [N, dk]
 };
 
@@ -66,7 +66,7 @@ std::vector<double> strided_span(const Shape& whole, const std::vector<double>& 
 // far. No span: that of the training where the mesh has its extents, else the whole.
 std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh, const std::vector<double>& span);
 
-// Whether the input fields are the output at the first time, as their names say: "u at t=0" beside "u".
+// Whether the input fields are the output at the first time, as their names say: "u at t=0" next to "u".
 bool input_is_first_state(const SetDescription& set);
 
 // True where the coordinates [N, dx] of a grid rise uniformly along each axis and depend on no other; then `spacing`
@@ -74,7 +74,7 @@ bool input_is_first_state(const SetDescription& set);
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> coordinates, std::vector<double>* spacing);
 
 // The same where only some of the points are at hand, those from `first` on: corners are the coordinates of the points
-// that say what a uniform grid would be, grid_corners: the first one, and the last of each axis beside it.
+// that say what a uniform grid would be, grid_corners: the first one and the last of each axis.
 bool uniform_grid_spacing(const Shape& shape, std::span<const float> corners, std::int64_t first,
                           std::span<const float> coordinates, std::vector<double>* spacing);
 std::vector<std::int64_t> grid_corners(const Shape& shape);

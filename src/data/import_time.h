@@ -16,9 +16,8 @@ struct ImportTime {
   std::vector<double> times;  // one per frame, rising
 };
 
-// Nothing where --time was not given. `output` is the array the words speak of; `input_shapes` are those of the inputs
-// beside it, which may tell the axis: the one the output has and they have not. `archive`: where a bare name is looked
-// up.
+// Nothing where --time was not given. `output` is the array the arguments refer to. The shapes of the inputs may tell
+// which axis is time: the one the output has and they have not. `archive`: where a bare name is looked up.
 std::optional<ImportTime> import_time(const ArrayImport& options, const NamedArray& output,
                                       const std::vector<Shape>& input_shapes, const std::filesystem::path& archive);
 

@@ -1,6 +1,6 @@
-// One of several processes writing its own points into a dataset file that DatasetWriter::InParts made room in: plain
-// numbers at their places, without HDF5, which locks a file for one writer. Every part is synced by finish(); then the
-// process that made the file commits it. Until then it has a temporary name, which a part that fails removes.
+// One of several processes writing its own points into a dataset file whose space DatasetWriter::InParts allocated:
+// plain numbers at their places, without HDF5, which locks a file for one writer. Every part is synced by finish();
+// then the process that made the file commits it. Until then it has a temporary name, which a part that fails removes.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ class SampleSet {
   const std::vector<double>& spacing() const { return spacing_; }  // of a uniform grid, else empty
   std::int64_t points_of(std::int64_t row) const { return first_[at(row) + 1] - first_[at(row)]; }
 
-  // Coordinates, input fields and time of the items; rows of this set, not ids in the file.
+  // Coordinates, input fields and time of the items; rows of this SampleSet, not ids in the file.
   FieldBatch batch(const std::vector<Item>& items) const;
   std::vector<float> truth(const std::vector<Item>& items) const;  // [P, du], physical
 

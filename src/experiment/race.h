@@ -56,7 +56,7 @@ struct RaceRow {
 };
 
 // Fails if the plan is no race, the dataset has no validation split, or the folder holds runs of other recipes, another
-// set, budget or number of threads. Returns set_hash() of the set.
+// dataset, budget or number of threads. Returns set_hash() of the dataset.
 std::string check_race(const RacePlan& plan, const std::filesystem::path& folder);
 
 // Checks, measures the pace of every recipe if there is a budget, and trains what is missing; `see` is called after

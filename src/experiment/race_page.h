@@ -12,7 +12,7 @@ namespace lano {
 
 // `set`: the dataset in words.
 std::string race_markdown(const RacePlan& plan, const std::vector<RaceRow>& rows, const std::string& set);
-std::string race_csv(const std::vector<RaceRow>& rows);  // a line a recipe
+std::string race_csv(const std::vector<RaceRow>& rows);  // one line per recipe
 nlohmann::ordered_json race_json(const RacePlan& plan, const std::vector<RaceRow>& rows);
 
 // Writes folder/race.md, race.csv and race.json from what the folder holds, and returns the Markdown.

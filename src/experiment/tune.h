@@ -33,8 +33,8 @@ enum class TrialState { waiting, dropped, failed, finished, best };
 struct TuneTrial {
   std::int64_t number = 0;            // from 0
   std::int64_t redraws = 0;           // draws before this one that gave no valid config
-  std::vector<ConfigValue> values;    // one a varied key
-  std::vector<double> validation_l2;  // one a rung that was finished
+  std::vector<ConfigValue> values;    // one per varied key
+  std::vector<double> validation_l2;  // one per finished rung
   TrialState state = TrialState::waiting;
   std::string error;  // the sentence of a training that failed
 };
@@ -49,8 +49,8 @@ std::vector<std::int64_t> rung_epochs(const TunePlan& plan);
 // How many of `trials` trials go to the next rung: ceil(keep * trials).
 std::int64_t kept_trials(std::int64_t trials, double keep);
 
-// Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this set is drawn again, at
-// most a hundred times.
+// Values of trial i are drawn from (seed, i) alone; a draw whose config is not valid on this dataset is drawn again,
+// at most a hundred times.
 std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& set);
 
 TuneResult run_tune(const TunePlan& plan, const std::filesystem::path& folder, Listener& listener = quiet());

@@ -28,7 +28,7 @@ struct Batch {
   std::vector<double> origin;        // physical coordinate of its first point
   std::vector<double> stretch{};     // of a mesh against the trained one (model_spec/lano_layout.h)
   std::vector<std::int64_t> counts;  // points of each packed cloud; empty where all samples are of one size
-  torch::Tensor time;                // [B] (packed: one a cloud), physical; for time_conditional models only
+  torch::Tensor time;                // [B] (packed: one per cloud), physical; for time_conditional models only
 };
 
 class OperatorModel : public torch::nn::Module {

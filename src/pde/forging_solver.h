@@ -72,7 +72,7 @@ class ForgingSolver {
   ForgingConfig config_;
   PlanePlasticity metal_;
   DieProfile die_;
-  std::size_t nx_, ny_, rows_, stride_;  // cells; nodes a column; padded elements a column
+  std::size_t nx_, ny_, rows_, stride_;  // cells; nodes per column; padded elements per column
   double time_ = 0, last_dt_ = 0, stable_dt_ = 0, first_dt_ = 0, volume0_, external_ = 0, first_ = 0;
   std::int64_t steps_ = 0;
   std::vector<double> x_, y_, vx_, vy_, inverse_mass_;  // nodes

@@ -13,7 +13,7 @@
 namespace lano {
 
 struct PipeConfig {
-  std::int64_t elements = 64;  // an axis; 64 -> 129 x 129 nodes. A multiple of 4: elements end where the pieces do
+  std::int64_t elements = 64;  // per axis; 64 -> 129 x 129 nodes. A multiple of 4: elements end where the pieces do
   double viscosity = 0.005;
   std::uint64_t seed = 0;
 };

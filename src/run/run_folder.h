@@ -22,8 +22,8 @@ inline std::filesystem::path metrics_file(const std::filesystem::path& run) { re
 inline std::filesystem::path start_file(const std::filesystem::path& run) { return run / "start.safetensors"; }
 inline std::filesystem::path model_file(const std::filesystem::path& run) { return run / "model.safetensors"; }
 
-// A run folder may be somebody else's: a link that leads out of it is refused, and so is what is no file or beyond any
-// size such a file has.
+// A run folder is not trusted: a link that leads out of it is refused, and so is what is not a file or is larger than
+// such a file can be.
 void check_own_file(const std::filesystem::path& path);
 std::string read_own_file(const std::filesystem::path& path);
 

@@ -58,7 +58,7 @@ LANO_API int lano_use_agents(lano_operator* op, int64_t agents, int64_t* used);
 LANO_API int lano_predict(const lano_operator* op, int64_t points, const float* coordinates, const float* input,
                           float* output);
 
-/* What a call may say beside its points; set all to 0 first. */
+/* What a call may say in addition to its points; set all to 0 first. */
 typedef struct lano_call {
   int32_t axes; /* of the points' mesh, with mesh[0 .. axes-1]; 0: the mesh of training, or a cloud */
   int64_t mesh[3];

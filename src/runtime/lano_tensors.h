@@ -49,7 +49,7 @@ LanoTensors<T> make_lano_tensors(const LanoConfig& config, const LanoShape& abou
   for (std::int64_t l = 0; l < config.layers; ++l) {
     const std::string block = "blocks." + std::to_string(l) + ".", attention = block + "attention.";
     kernels::BlockTensors<T> b;
-    // One filter per channel, an axis each: along a line or an order, on a plane, in space.
+    // One filter per channel, with three taps along each axis: of a line or an order, of a plane, of space.
     const auto filter = [&](std::int64_t channels) {
       Shape sizes{channels, 1};
       sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, about)), 3);

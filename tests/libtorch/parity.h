@@ -1,5 +1,5 @@
-// Our models against somebody else's numbers (tests/data/parity): given their weights under a map of names, the same
-// output and the same gradient of sum(out^2) with respect to the input.
+// Our models against the numbers of published implementations (tests/data/parity): given their weights under a map of
+// names, the same output and the same gradient of sum(out^2) with respect to the input.
 #pragma once
 
 #include <gtest/gtest.h>
