@@ -123,13 +123,13 @@ void broadcast(Index rows, Index agents, Index columns, T* logits, T* maxima, T*
 }
 
 template <class T>
-void aggregate_backward(Index rows, Index columns, T* logits, T* dp, const T* maxima, const T* inverse, const T* delta,
-                        const T* column, T* drow) {
+void aggregate_backward(Index rows, Index columns, T* logits, T* p_slopes, const T* maxima, const T* inverse,
+                        const T* delta, const T* column, T* drow) {
   for (Index r = 0; r < rows; ++r) {
     T sum{0};
     for (Index m = 0; m < columns; ++m) {
       T& p = logits[r * columns + m];
-      T& d = dp[r * columns + m];
+      T& d = p_slopes[r * columns + m];
       p = std::exp2(p - maxima[m]) * inverse[m];
       d = p * (d - delta[m]);
       if (column) sum += d * column[m];
@@ -139,11 +139,11 @@ void aggregate_backward(Index rows, Index columns, T* logits, T* dp, const T* ma
 }
 
 template <class T>
-void broadcast_backward(Index rows, Index agents, Index columns, T* logits, T* dp, const T* maxima, const T* inverse,
-                        const T* column, T* drow) {
+void broadcast_backward(Index rows, Index agents, Index columns, T* logits, T* p_slopes, const T* maxima,
+                        const T* inverse, const T* column, T* drow) {
   for (Index r = 0; r < rows; ++r) {
     T* const p = logits + r * columns;
-    T* const d = dp + r * columns;
+    T* const d = p_slopes + r * columns;
     T delta{0}, sum{0};
     for (Index m = 0; m < columns; ++m) {
       p[m] = m < agents ? std::exp2(p[m] - maxima[r]) * inverse[r] : T{0};

@@ -99,7 +99,11 @@ HWY_INLINE void micro(const Gemm& g, Index row, Index column, const float* HWY_R
     }
     b += b_stride;
     a0 += kTransposed ? stride : 1;
-    if (!kTransposed) ++a4, ++a8, ++a12;
+    if (!kTransposed) {
+      ++a4;
+      ++a8;
+      ++a12;
+    }
   }
   float* const c = g.c + row * g.c_stride + column;
   if (g.scale != nullptr) {
@@ -419,13 +423,13 @@ void broadcast(Index rows, Index agents, Index columns, float* logits, float* ma
   for (; r < rows; ++r) broadcast_rows<1>(agents, columns, logits + r * columns, maxima + r, inverse + r);
 }
 
-void aggregate_backward(Index rows, Index columns, float* logits, float* dp, const float* maxima, const float* inverse,
-                        const float* delta, const float* column, float* drow) {
+void aggregate_backward(Index rows, Index columns, float* logits, float* p_slopes, const float* maxima,
+                        const float* inverse, const float* delta, const float* column, float* drow) {
   for (Index r = 0; r < rows; ++r) {
     V sum = hn::Zero(d);
     for (Index m = 0; m < columns; m += kLanes) {
       float* const at = logits + r * columns + m;
-      float* const slope = dp + r * columns + m;
+      float* const slope = p_slopes + r * columns + m;
       const V p = hn::Mul(exp2_below(hn::Sub(hn::LoadU(d, at), hn::LoadU(d, maxima + m))), hn::LoadU(d, inverse + m));
       hn::StoreU(p, d, at);
       const V ds = hn::Mul(p, hn::Sub(hn::LoadU(d, slope), hn::LoadU(d, delta + m)));
@@ -437,8 +441,8 @@ void aggregate_backward(Index rows, Index columns, float* logits, float* dp, con
 }
 
 template <int R>
-HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logits, float* dp, const float* maxima,
-                                        const float* inverse, const float* column, float* drow) {
+HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logits, float* p_slopes,
+                                        const float* maxima, const float* inverse, const float* column, float* drow) {
   const Index whole = agents / kLanes * kLanes;
   const auto rest = hn::FirstN(d, static_cast<std::size_t>(agents - whole));
   V most[R], share[R], along[R], sum[R];
@@ -455,7 +459,7 @@ HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logi
       V e = hn::Mul(exp2_below(hn::Sub(hn::LoadU(d, at), most[r])), share[r]);
       if (m == whole) e = hn::IfThenElseZero(rest, e);
       hn::StoreU(e, d, at);
-      along[r] = hn::MulAdd(e, hn::LoadU(d, dp + r * columns + m), along[r]);
+      along[r] = hn::MulAdd(e, hn::LoadU(d, p_slopes + r * columns + m), along[r]);
     }
   }
 #pragma GCC unroll 4
@@ -464,7 +468,7 @@ HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logi
     const V beside = column != nullptr ? hn::LoadU(d, column + m) : hn::Zero(d);
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      float* const slope = dp + r * columns + m;
+      float* const slope = p_slopes + r * columns + m;
       const V ds = hn::Mul(hn::LoadU(d, logits + r * columns + m), hn::Sub(hn::LoadU(d, slope), along[r]));
       hn::StoreU(ds, d, slope);
       sum[r] = hn::MulAdd(ds, beside, sum[r]);
@@ -475,16 +479,16 @@ HWY_INLINE void broadcast_backward_rows(Index agents, Index columns, float* logi
   for (int r = 0; r < R; ++r) drow[r] += sum_of(sum[r]);
 }
 
-void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* dp, const float* maxima,
+void broadcast_backward(Index rows, Index agents, Index columns, float* logits, float* p_slopes, const float* maxima,
                         const float* inverse, const float* column, float* drow) {
   Index r = 0;
   for (; r + 4 <= rows; r += 4) {
-    broadcast_backward_rows<4>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column,
-                               drow + r);
+    broadcast_backward_rows<4>(agents, columns, logits + r * columns, p_slopes + r * columns, maxima + r, inverse + r,
+                               column, drow + r);
   }
   for (; r < rows; ++r) {
-    broadcast_backward_rows<1>(agents, columns, logits + r * columns, dp + r * columns, maxima + r, inverse + r, column,
-                               drow + r);
+    broadcast_backward_rows<1>(agents, columns, logits + r * columns, p_slopes + r * columns, maxima + r, inverse + r,
+                               column, drow + r);
   }
 }
 
@@ -671,17 +675,28 @@ namespace lano::kernels {
 bool simd_kernels(Simd simd, Kernels& out) {
   const auto has = [](std::int64_t target) { return (hwy::SupportedTargets() & target) != 0; };
 #if HWY_TARGETS & HWY_SSE4
-  if (simd == Simd::sse4 && has(HWY_SSE4)) return out = N_SSE4::table("sse4"), true;
+  if (simd == Simd::sse4 && has(HWY_SSE4)) {
+    out = N_SSE4::table("sse4");
+    return true;
+  }
 #endif
 #if HWY_TARGETS & HWY_AVX2
-  if (simd == Simd::avx2 && has(HWY_AVX2)) return out = N_AVX2::table("avx2"), true;
+  if (simd == Simd::avx2 && has(HWY_AVX2)) {
+    out = N_AVX2::table("avx2");
+    return true;
+  }
 #endif
 #if HWY_TARGETS & HWY_AVX3
-  if (simd == Simd::avx512 && has(HWY_AVX3)) return out = N_AVX3::table("avx512"), true;
+  if (simd == Simd::avx512 && has(HWY_AVX3)) {
+    out = N_AVX3::table("avx512");
+    return true;
+  }
 #endif
 #if HWY_TARGETS & HWY_WASM
-  if (simd == Simd::sse4)
-    return out = N_WASM::table("wasm"), true;  // vectors of the same width; a module has one target
+  if (simd == Simd::sse4) {  // vectors of the same width; a module has one target
+    out = N_WASM::table("wasm");
+    return true;
+  }
 #endif
   return false;
 }

@@ -94,14 +94,16 @@ struct Kernels {
   // logits [rows, agents of columns] become 2^(logit - row maximum); inverse[r] = 1 / row sum.
   void (*broadcast)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* maxima,
                     float* inverse);
-  // p = 2^(logits - maxima[m]) inverse[m] replaces logits; dp becomes p (dp - delta[m]),
-  // the slope of the model's own logits;
+  // p = 2^(logits - maxima[m]) inverse[m] replaces logits; p_slopes, those of p, become p (p_slopes - delta[m]), those
+  // of the model's own logits;
   // drow[r] += sum_m dlogits column[m], where column is given.
-  void (*aggregate_backward)(std::int64_t rows, std::int64_t columns, float* logits, float* dp, const float* maxima,
-                             const float* inverse, const float* delta, const float* column, float* drow);
-  // The same for rows: p = 2^(logits - maxima[r]) inverse[r], delta[r] = sum_m p dp.
-  void (*broadcast_backward)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits, float* dp,
-                             const float* maxima, const float* inverse, const float* column, float* drow);
+  void (*aggregate_backward)(std::int64_t rows, std::int64_t columns, float* logits, float* p_slopes,
+                             const float* maxima, const float* inverse, const float* delta, const float* column,
+                             float* drow);
+  // The same for rows: p = 2^(logits - maxima[r]) inverse[r], delta[r] = sum_m p p_slopes.
+  void (*broadcast_backward)(std::int64_t rows, std::int64_t agents, std::int64_t columns, float* logits,
+                             float* p_slopes, const float* maxima, const float* inverse, const float* column,
+                             float* drow);
 
   // out += sum_e weight[e] filter[e] * source[e], vectors of `columns`
   void (*stencil)(std::int64_t count, const float* const* sources, const float* const* filters, const float* weights,
