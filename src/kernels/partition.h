@@ -52,6 +52,15 @@ class FlushDenormals {
 
  private:
   unsigned before_;
+#elif defined(__aarch64__)
+  FlushDenormals() {
+    asm volatile("mrs %0, fpcr" : "=r"(before_));
+    asm volatile("msr fpcr, %0" : : "r"(before_ | 1u << 24) : "memory");  // FZ
+  }
+  ~FlushDenormals() { asm volatile("msr fpcr, %0" : : "r"(before_) : "memory"); }
+
+ private:
+  std::uint64_t before_;
 #else
   FlushDenormals() {}  // not a plain default: the object is there for its life
 #endif

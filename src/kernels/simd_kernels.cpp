@@ -2,7 +2,8 @@
 // and again). What was tried and what it gave is in docs/kernels.md.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd_kernels.cpp"
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+// SVE's vectors have no size while compiling, so that no array of them can stay in registers.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include "kernels/simd_kernels.h"
 
 #include <hwy/foreach_target.h>  // must come first
@@ -21,8 +22,8 @@ using V = hn::Vec<D>;
 constexpr D d;
 constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(D()));
 
-// Accumulators of the micro-kernel: kRows(NV) x NV vectors. 32 registers with AVX-512, else 16.
-#if HWY_TARGET == HWY_AVX3
+// Accumulators of the micro-kernel: kRows(NV) x NV vectors. 32 registers with AVX-512 and NEON, else 16.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr Index kWidest = 4;
 constexpr int rows_of(int vectors) { return vectors == 4 ? 6 : vectors == 3 ? 8 : 12; }
 #else
@@ -625,9 +626,9 @@ double square_sum(Index count, const float* x, const float* y) {
   const hn::Rebind<float, decltype(dd)> df;
   const auto lanes = static_cast<Index>(hn::Lanes(dd));
   auto sum0 = hn::Zero(dd), sum1 = hn::Zero(dd);
-  const auto difference = [&](Index i) HWY_ATTR {
-    const auto value = hn::PromoteTo(dd, hn::LoadU(df, x + i));
-    return y != nullptr ? hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(df, y + i))) : value;
+  const auto difference = [&](Index at) HWY_ATTR {
+    const auto value = hn::PromoteTo(dd, hn::LoadU(df, x + at));
+    return y != nullptr ? hn::Sub(value, hn::PromoteTo(dd, hn::LoadU(df, y + at))) : value;
   };
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     const auto e0 = difference(i), e1 = difference(i + lanes);
@@ -673,7 +674,9 @@ HWY_AFTER_NAMESPACE();
 namespace lano::kernels {
 
 bool simd_kernels(Simd simd, Kernels& out) {
+#if HWY_ARCH_X86
   const auto has = [](std::int64_t target) { return (hwy::SupportedTargets() & target) != 0; };
+#endif
 #if HWY_TARGETS & HWY_SSE4
   if (simd == Simd::sse4 && has(HWY_SSE4)) {
     out = N_SSE4::table("sse4");
@@ -689,6 +692,13 @@ bool simd_kernels(Simd simd, Kernels& out) {
 #if HWY_TARGETS & HWY_AVX3
   if (simd == Simd::avx512 && has(HWY_AVX3)) {
     out = N_AVX3::table("avx512");
+    return true;
+  }
+#endif
+#if HWY_TARGETS & HWY_NEON
+  // Part of every aarch64 processor. Highway asks for AES too, which no kernel uses (tests/arm/arm_test.sh).
+  if (simd == Simd::neon) {
+    out = N_NEON::table("neon");
     return true;
   }
 #endif

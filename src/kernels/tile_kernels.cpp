@@ -10,7 +10,7 @@
 namespace lano::kernels {
 namespace {
 
-constexpr Simd kAll[] = {Simd::plain, Simd::sse4, Simd::avx2, Simd::avx512};
+constexpr Simd kAll[] = {Simd::plain, Simd::sse4, Simd::avx2, Simd::avx512, Simd::neon};
 
 void plain_gemm(const Gemm& g) {
   // Packed and strided rows are the same to this twin: one panel as wide as the matrix.
@@ -82,6 +82,8 @@ std::string simd_name(Simd simd) {
       return "avx2";
     case Simd::avx512:
       return "avx512";
+    case Simd::neon:
+      return "neon";
     default:
       return "plain";
   }

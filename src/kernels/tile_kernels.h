@@ -1,6 +1,6 @@
 // The inner loops of the fused engine, each over a tile of points that stays in cache. One table of functions for every
 // instruction set: `plain` is the reference version in ordinary loops, the others are one Highway source compiled for
-// SSE4, AVX2 and AVX-512. The same table gives the same bits for any thread count.
+// SSE4, AVX2, AVX-512 and NEON. The same table gives the same bits for any thread count.
 //
 // Rows are points (or agents), columns channels (or agents). All widths named `columns` are multiples of kPad floats;
 // buffers reach to the end of the last vector, so no kernel needs a tail there. Columns beyond the real width hold
@@ -123,12 +123,12 @@ struct Kernels {
   double (*square_sum)(std::int64_t count, const float* x, const float* y);
 };
 
-enum class Simd { plain, sse4, avx2, avx512 };
+enum class Simd { plain, sse4, avx2, avx512, neon };
 
 // The instruction sets of this build that this processor has, plain first, best last.
 std::vector<Simd> available_simd();
 const Kernels& kernels(Simd simd);
-// The best one, or the one that the environment variable LANO_SIMD names (plain, sse4, avx2, avx512); read once.
+// The best one, or the one that the environment variable LANO_SIMD names (as simd_name spells it); read once.
 const Kernels& kernels();
 std::string simd_name(Simd simd);
 
