@@ -111,11 +111,11 @@ double milliseconds_of_call(CostProblem& problem) {
 nlohmann::json measure_cost(const CostCase& c, int threads, double seconds) {
   set_thread_count(threads);
   CostProblem problem(c);
-  // What a process does once is no memory of the call: a small twin goes first.
+  // What a process does once is not memory of the call: a small case goes first.
   CostCase small = c;
   small.side = 16;
-  CostProblem twin(small);
-  twin.run();
+  CostProblem first(small);
+  first.run();
   const std::int64_t before = resident_high_water();
   const auto start = Clock::now();
   std::vector<double> ms{milliseconds_of_call(problem)};

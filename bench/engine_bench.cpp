@@ -189,7 +189,7 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
     if (!(apart < 1e-2))
       fail("measuring the engines", "the same result from both", "a difference of " + std::to_string(apart));
   }
-  // The composite path runs with one thread too: small problems are faster there, and its best time is the peer.
+  // The composite path runs with one thread too: small problems are faster there, and its best time counts.
   std::vector<int> composite_threads;
   if (with_composite) composite_threads = threads > 1 ? std::vector<int>{1, threads} : std::vector<int>{1};
   std::vector<double> fused_ms, sgemm, adamw_ms, muon_ms;
@@ -263,8 +263,8 @@ nlohmann::json measure_speed(Work work, const BenchCase& bench_case, int threads
 std::int64_t peak_of_this_process(Work work, const BenchCase& bench_case, int threads, bool fused) {
   Problem p = make_problem(bench_case, work);
   use(p, fused, threads);
-  // What a process does once (thread pool, library buffers) is no memory of the call: a small twin of the problem goes
-  // first.
+  // What a process does once (thread pool, library buffers) is not memory of the call: a small problem of the
+  // same kind goes first.
   BenchCase small = bench_case;
   small.grid = 16;
   small.batch = 1;

@@ -68,7 +68,7 @@ nlohmann::json measure_kernels() {
   for (const Product& p : products) {
     const double flop = 2.0 * static_cast<double>(p.rows * p.depth * p.columns);
     nlohmann::json entry{{"kernel", p.name}};
-    // The peer: the same product by BLAS.
+    // For comparison: the same product by BLAS.
     const torch::Tensor left =
         p.transposed ? torch::from_blob(a, {p.depth, p.rows}).t() : torch::from_blob(a, {p.rows, p.depth});
     const torch::Tensor right = torch::from_blob(b, {p.depth, p.columns});

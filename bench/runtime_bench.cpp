@@ -159,7 +159,7 @@ nlohmann::json measure_runtime(const RuntimeCase& c) {
                                          "--threads",
                                          std::to_string(c.threads)};
   std::vector<double> runtime_ms, onnxruntime_ms, load_ms, start_ms, files_ms;
-  // Beside other programs LibTorch may be faster on one thread: its best time is the peer.
+  // On a busy machine LibTorch may be faster on one thread: it is compared by its best time.
   std::map<int, std::vector<double>> composite_ms{{1, {}}, {c.threads, {}}};
   const auto best = [&] {
     return std::min_element(composite_ms.begin(), composite_ms.end(),

@@ -136,7 +136,7 @@ std::vector<float> features(const Shape& mesh) {
   return values;
 }
 
-// By the clock, and of the processor: beside other work the two differ.
+// By the clock, and of the processor: under other load the two differ.
 struct Seconds {
   double clock = 0, processor = 0;
 };

@@ -12,7 +12,7 @@
 namespace lano::cli {
 namespace {
 
-// Of several ranks the first one speaks.
+// Of several ranks only the first one prints.
 class Console : public Listener {
  public:
   // A full disk or a closed pipe behind them costs the lines, not the work; lost output is reported at the end

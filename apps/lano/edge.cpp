@@ -33,12 +33,12 @@ namespace {
 // stderr may be as unwritable as anything.
 void print_sentence(const std::string& sentence) { std::fputs(("lano: " + sentence + "\n").c_str(), stderr); }
 
-// Of several ranks the first one speaks, for all: its own failure, else that of the first that failed.
+// Of several ranks the first one reports for all: its own failure, else that of the first that failed.
 void complain(const std::string& sentence) {
   if (ranks().alone()) return print_sentence(sentence);
   if (!mesh_ranks().alone()) {
     // The others may be anywhere in the exchanges of a pass: either all meet here, or this one ends all. Where ranks of
-    // a mesh fail together, the first of them is the quickest to speak.
+    // a mesh fail together, the first of them is the quickest to report.
     const bool all_failed = ranks().all_come_within(mesh_ranks().first() ? 2 : 3);
     if (!all_failed || ranks().first())
       print_sentence(ranks().first() ? sentence : fmt::format("rank {}: {}", ranks().rank(), sentence));

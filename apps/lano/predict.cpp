@@ -27,7 +27,7 @@ void check_sources(const PredictOptions& o) {
                        "see 'lano import --cells'");
 }
 
-// Ranks with another program, model or question would compute something that is nobody's.
+// Ranks with different programs, models or questions would compute a mixture that means nothing.
 void check_same_work(const PredictOptions& o, const Query& query) {
   if (ranks().alone()) return;
   const std::string mine =

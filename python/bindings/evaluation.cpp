@@ -13,7 +13,7 @@
 namespace lano::python {
 namespace {
 
-// An operator that belongs to somebody else.
+// An operator that is owned elsewhere.
 class BorrowedPredictor final : public Predictor {
  public:
   explicit BorrowedPredictor(const Operator& op) : op_(op) {}

@@ -30,7 +30,7 @@ Split parse_split(std::string_view name) {
 
 std::vector<Split> make_splits(std::int64_t train, std::int64_t test, double validation_share) {
   if (train < 0 || test < 0 || train + test == 0 || !(validation_share >= 0 && validation_share < 1)) {
-    fail_usage("splitting a set", "sizes of at least 0, not both 0, and a validation share in [0, 1)",
+    fail_usage("splitting a dataset", "sizes of at least 0, not both 0, and a validation share in [0, 1)",
                fmt::format("train {}, test {}, share {}", train, test, validation_share));
   }
   const auto share = std::llround(validation_share * static_cast<double>(train));

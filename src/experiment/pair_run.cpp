@@ -81,9 +81,9 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   warm.schedule.learning_rate *= 1e-3;
   const DatasetReader reader = open_training_set(config);
   const std::int64_t starts = training_starts(config, reader.description()),
-                     samples_a_step = config.batch * config.accumulate;
+                     step_samples = config.batch * config.accumulate;
   const std::int64_t items = static_cast<std::int64_t>(training_ids(reader, config.train_on).size()) * starts;
-  const std::int64_t steps_an_epoch = std::max<std::int64_t>(1, (items + samples_a_step - 1) / samples_a_step);
+  const std::int64_t epoch_steps = std::max<std::int64_t>(1, (items + step_samples - 1) / step_samples);
   // Means, not medians: other work on the machine takes its share of the budget, too.
   StepTimes times;
   auto last = Clock::now();
@@ -94,9 +94,9 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
     const auto now = Clock::now();
     const double took = std::chrono::duration<double>(now - last).count();
     last = now;
-    (step <= kUntimedSteps              ? times.first
-     : (step - 1) % steps_an_epoch == 0 ? times.between
-                                        : times.inside)
+    (step <= kUntimedSteps           ? times.first
+     : (step - 1) % epoch_steps == 0 ? times.between
+                                     : times.inside)
         .push_back(took);
     if (interrupted() || (step >= kLeastSteps && std::chrono::duration<double>(now - begun).count() > seconds))
       throw WarmedUp();
@@ -110,21 +110,21 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
   fs::remove_all(scratch, ignored);
   const auto looked_at =
       static_cast<double>(validation_ids(reader, config.train_on).size()) * static_cast<double>(starts);
-  Pace pace = pace_of(
-      times, looked_at / (3.0 * static_cast<double>(samples_a_step)));  // a prediction is about a third of a step
+  Pace pace =
+      pace_of(times, looked_at / (3.0 * static_cast<double>(step_samples)));  // a prediction is about a third of a step
   pace.items = items;
   return pace;
 }
 
 double epoch_seconds(const TrainConfig& config, const Pace& pace) {
-  const std::int64_t samples_a_step = config.batch * config.accumulate;
-  const std::int64_t steps = (pace.items + samples_a_step - 1) / samples_a_step;
+  const std::int64_t step_samples = config.batch * config.accumulate;
+  const std::int64_t steps = (pace.items + step_samples - 1) / step_samples;
   return static_cast<double>(steps) * pace.step_seconds + pace.validation_seconds;
 }
 
 TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds) {
   constexpr std::int64_t kManyEpochs = 10;  // beyond these the last whole one is waste enough to fill the budget
-  const std::int64_t samples_a_step = config.batch * config.accumulate;
+  const std::int64_t step_samples = config.batch * config.accumulate;
   const double budget = 0.95 * seconds, epoch = epoch_seconds(config, pace);
   config.epoch_samples = 0;
   config.epochs = static_cast<std::int64_t>(std::clamp(budget / std::max(epoch, 1e-9), 0.0, 1e6));
@@ -134,7 +134,7 @@ TrainConfig fit_to_budget(TrainConfig config, const Pace& pace, double seconds) 
   const double each =
       (budget / static_cast<double>(config.epochs) - pace.validation_seconds) / std::max(pace.step_seconds, 1e-9);
   config.epoch_samples =
-      std::min(pace.items, samples_a_step * std::max<std::int64_t>(1, static_cast<std::int64_t>(each)));
+      std::min(pace.items, step_samples * std::max<std::int64_t>(1, static_cast<std::int64_t>(each)));
   return config;
 }
 

@@ -138,7 +138,7 @@ std::string failures_text(const RacePlan& plan, const RaceRow& row) {
   return text;
 }
 
-// What the intervals speak of; empty before there are any.
+// What the intervals are about; empty before there are any.
 std::string explanation(const std::vector<RaceRow>& rows) {
   const auto compared =
       std::find_if(rows.begin(), rows.end(), [](const RaceRow& row) { return std::isfinite(row.over_samples.low); });

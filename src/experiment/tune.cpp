@@ -222,7 +222,7 @@ std::vector<TuneTrial> draw_trials(const TunePlan& plan, const SetDescription& s
       try {
         const TrainConfig config = config_of(plan, trial.values);
         check_train_config(config);
-        lano_shape(config.lano, set, {});  // agents that make no patch grid of this set
+        lano_shape(config.lano, set, {});  // agents that make no patch grid of this dataset
         break;
       } catch (const UsageError& error) {
         if (++trial.redraws > kMostRedraws) {

@@ -19,7 +19,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr std::int64_t kPatches = 16;  // an axis, at the finest scale
+constexpr std::int64_t kPatches = 16;  // per axis, at the finest scale
 
 // [B,C,n1,...] -> [B*patches,P,C] with k patches per axis.
 torch::Tensor to_patches(const torch::Tensor& image, std::int64_t k) {

@@ -305,7 +305,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
   architecture_from_json(whole, schema, shape);
   try {
     check_lano_config(config);
-  } catch (const UsageError& error) {  // nobody wrote such numbers into a file
+  } catch (const UsageError& error) {  // such numbers are only in a damaged file
     throw Error(std::string(error.what()) + "; the file is damaged");
   }
   config.state_frames = std::max<std::int64_t>(1, config.state_frames);

@@ -413,7 +413,7 @@ void Prepared::Parts::place(std::span<const float> point, double* index) const {
   const std::uint64_t key = hilbert_key(point, model->shape.order_box);
   const auto [low, high] = std::equal_range(keys.begin(), keys.end(), key);
   const auto first = low - keys.begin(), last = high - keys.begin();
-  *index = static_cast<double>(first + last - 1) / 2;  // none of its cell: between the two beside
+  *index = static_cast<double>(first + last - 1) / 2;  // none in its cell: between its two neighbours
   for (auto i = first; i < last; ++i) {
     const auto at = coordinates.begin() + i * static_cast<std::ptrdiff_t>(point.size());
     if (std::equal(point.begin(), point.end(), at)) {

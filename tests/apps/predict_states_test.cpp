@@ -297,7 +297,7 @@ TEST(PredictStates, ASeriesOfEachSample) {
   EXPECT_EQ(vtk_array<float>(scratch / "r & r-0001-t002.vtu", "u1_truth"),
             channel_of(part(truth.output, 2, kState), 1));
   EXPECT_EQ(vtk_array<float>(scratch / "r & r-0001-t000.vtu", "u1_error"), std::vector<float>(kPoints, 0.0f));
-  EXPECT_TRUE(vtk_array<float>(scratch / "r & r-0001-t003.vtu", "u1_truth").empty());  // the set has three frames
+  EXPECT_TRUE(vtk_array<float>(scratch / "r & r-0001-t003.vtu", "u1_truth").empty());  // the dataset has three frames
   EXPECT_FALSE(vtk_array<float>(scratch / "r & r-0000-t003.vtu", "u1").empty());
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a rough hand does to the commands: full disks behind the streams, devices and links for files, files that change
+# Misuse of the commands: full disks behind the streams, devices and links for files, files that change
 # under a training, impossible numbers. Each must end in a sentence and an exit code, and lose nothing.
 # Usage: rough_hands_test.sh LANO
 set -uo pipefail
@@ -109,7 +109,8 @@ name=$'runs/a\x1b[2J\xc2\x9b\x7f\xe2\x80\xae'
 mkdir -p runs && cp -r run "$name"
 for words in "runs runs" "runs runs --csv"; do
   # shellcheck disable=SC2086
-  "$lano" $words 2>&1 | LC_ALL=C grep -qP '\x1b|\x7f|\xc2\x9b|\xe2\x80\xae' && bad "'$words' hands escapes on"
+  "$lano" $words 2>&1 | LC_ALL=C grep -qP '\x1b|\x7f|\xc2\x9b|\xe2\x80\xae' &&
+    bad "'$words' passes escape characters to the terminal"
 done
 
 # A dataset that changes under a training.

@@ -1,4 +1,4 @@
-"""Fails where an include goes against the arrows of the architecture, LibTorch enters the torch-free world, a library
+"""Fails where an include goes against the arrows of the architecture, LibTorch enters the torch-free part, a library
 prints, or a process is started other than by core/child_process."""
 import pathlib
 import re
@@ -49,7 +49,7 @@ def faults(root):
             if first in ALLOWED and first != folder and first not in ALLOWED[folder]:
                 yield f"{path}: '{name}' goes against the arrows ({folder} may use {sorted(ALLOWED[folder])})"
             if first in {"torch", "ATen", "c10"} and folder not in TORCH:
-                yield f"{path}: LibTorch in the torch-free world"
+                yield f"{path}: LibTorch in the torch-free part"
     for path in sorted(path for folder in ("apps", "bench") for path in (root / folder).rglob("*.cpp")):
         if STARTS.search(re.sub(r"//[^\n]*", "", path.read_text())):
             yield f"{path}: a process is started other than by core/child_process.h"

@@ -144,7 +144,7 @@ TEST(ArrayImport, TrainAndTestFromArchives) {
   EXPECT_TRUE(DatasetReader(arrays.scratch / "e.h5").shared_coordinates());
 }
 
-// FILE:KEY in every kind of file gives the same set as the .npy files.
+// FILE:KEY in every kind of file gives the same dataset as the .npy files.
 TEST(ArrayImport, ArraysByFileAndName) {
   Arrays arrays;
   const auto of = [](const test::Index& i) { return static_cast<double>((i[0] * 4 + i[1]) * 3 + i[2]); };

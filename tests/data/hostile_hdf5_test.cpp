@@ -306,7 +306,7 @@ std::vector<Change> array_changes() {
     const double times[] = {0, 1};
     put_array(file, "time", {2, 1}, {H5T_IEEE_F64LE}, H5T_NATIVE_DOUBLE, times);
   });
-  add("offsets beside a grid", [=](hid_t file) {
+  add("offsets next to a grid", [=](hid_t file) {
     const std::int64_t offsets[] = {0, 1};
     put_array(file, "offsets", {2}, {H5T_STD_I64LE}, H5T_NATIVE_INT64, offsets);
   });
@@ -316,7 +316,7 @@ std::vector<Change> array_changes() {
 TEST(HostileSets, EveryChangedDescriptionAndArrayIsRefusedWithASentence) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   test::Scratch scratch;
-  write_set(scratch / "other.h5");  // where links and views lead: a whole set, so that following them would work
+  write_set(scratch / "other.h5");  // where links and views lead: a whole dataset, so that following them would work
   write_set(scratch / "whole.h5");
   ASSERT_NO_THROW(read_set(scratch / "whole.h5"));
   std::vector<Change> all = attribute_changes();
@@ -702,7 +702,7 @@ TEST(HostileImports, NothingIsLeftBehind) {
   refused("input of another rank", arrays({3, 5, 2}, {3, 5}, {5, 2}), import_own);
   refused("coordinates of another shape", arrays({3, 5}, {3, 5}, {6, 2}), import_own);
   refused("coordinates of other samples", arrays({3, 5}, {3, 5}, {2, 5, 2}), import_own);
-  refused("no coordinates a point", arrays({3, 5}, {3, 5}, {5, 0}), import_own);
+  refused("no coordinates per point", arrays({3, 5}, {3, 5}, {5, 0}), import_own);
   refused("no samples", arrays({0, 5}, {0, 5}, {5, 2}), import_own);
   refused("no points", arrays({3, 0}, {3, 0}, {0, 2}), import_own);
   refused("one axis", arrays({3}, {3}, {3, 2}), import_own);

@@ -1,4 +1,4 @@
-// Small twins of what users and public libraries have: time, splits in one file, parameters, other points, cells,
+// Small copies of what users and public libraries have: time, splits in one file, parameters, other points, cells,
 // clouds of different sizes.
 #include <cmath>
 #include <numeric>
@@ -264,7 +264,7 @@ TEST(ImportSplits, ShufflingIsRepeatableAndKeepsPairs) {
   EXPECT_EQ(sorted, plain);
 }
 
-// Data sorted by a parameter: the last tenth is another world. Drawn at random it is not.
+// Data sorted by a parameter: the last tenth is unlike the rest. Drawn at random it is not.
 TEST(ImportSplits, SortedDataIsWarnedOf) {
   Scratch scratch;
   test::write_npy_of(scratch / "u.npy", {100, 4},

@@ -73,7 +73,7 @@ TEST(Predictor, RollsOutFromTheFirstFrameAndBeyondTheLast) {
   const Samples samples = samples_of(3, 4);
   const Prediction known = adder.predict(line({0, 1, 2, 3}), samples);
   EXPECT_EQ(known.frames, 4);
-  EXPECT_EQ(known.values, samples.output);  // one more a step is the truth
+  EXPECT_EQ(known.values, samples.output);  // the truth grows by one per step
   EXPECT_EQ(adder.calls, (std::vector<std::size_t>{3, 3, 3}));
   const Prediction longer = adder.predict(line({0, 1, 2, 3}), samples, 6);
   EXPECT_EQ(longer.frames, 7);
@@ -133,7 +133,7 @@ TEST(Evaluation, ErrorsOfTimeConditionalFramesByHand) {
   Adder adder(Task::time_conditional);
   const Samples samples = samples_of(2, 2);
   const Evaluation e = judge(adder, line({0, 1}), samples).evaluation;
-  // Sample 0: predicted p + 1 and p + 2, truth the same; sample 1: one and two less a point.
+  // Sample 0: predicted p + 1 and p + 2, truth the same; sample 1: one and two less at every point.
   EXPECT_EQ(e.relative_l2.per_sample[0], 0);
   const double off = (0 + 1 + 4 + 9) * 2, size = (4 + 16 + 36 + 64) + (9 + 25 + 49 + 81);
   EXPECT_NEAR(e.relative_l2.per_sample[1], std::sqrt(off / size), 1e-12);

@@ -94,7 +94,7 @@ TEST(OwnRecipe, EveryShapeTrains) {
   expect_trains({.geometry = Geometry::mesh, .shape = {9, 14}, .inputs = 0});
   expect_trains({.geometry = Geometry::points, .shape = {70}, .inputs = 0});
   expect_trains({.geometry = Geometry::points, .shape = {5}, .dims = 3, .inputs = 2, .outputs = 3});
-  expect_trains({.shape = {16, 12}, .samples = 3, .validation = 1});  // a tiny set
+  expect_trains({.shape = {16, 12}, .samples = 3, .validation = 1});  // a tiny dataset
   expect_trains({.shape = {16, 12}, .validation = 0});
 }
 

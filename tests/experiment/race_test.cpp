@@ -36,7 +36,7 @@ TEST(RaceRecipe, IsTheBaseWithFilesAndKeysOverIt) {
   EXPECT_EQ(keys.config.lano.bias, Bias::none);
   EXPECT_EQ(keys.config.lano.agents, base.lano.agents);
 
-  // A recipe of another set and seed, as a run or a search leaves it: the race has its own. Keys are over files.
+  // A recipe with another dataset and seed, as a run or a search leaves it: the race has its own. Keys override files.
   const fs::path file = scratch / "my best.toml", plain = scratch / "plain-2.toml";
   std::ofstream(file) << "[data]\nfile = \"other.h5\"\n[model]\nwidth = 32\nlayers = 3\n[train]\nseed = 9\n";
   std::ofstream(plain) << "[model]\nwidth = 8\n";
@@ -249,7 +249,7 @@ TEST_F(RaceRun, TheBudgetIsThatOfAQuietMachine) {
     for (const char* name : {"base", "wide"}) expected.push_back(fmt::format("{} seed-{}", name, seed));
   }
   EXPECT_EQ(run(), expected);
-  // The faster of both looks: half a second a step.
+  // The faster of the two measurements: half a second per step.
   const TrainConfig fixed = read_recipe_files({out() / "wide/recipe.toml"}, {});
   const TrainConfig fitted = fit_to_budget(plan_.recipes[1].config, {0.5, 1, 40}, 120);
   EXPECT_EQ(fixed.epochs, fitted.epochs);
@@ -279,7 +279,7 @@ TEST_F(RaceRun, OtherRunsInTheFolderAreRefused) {
   fs::rename(scratch_ / "darcy.h5", scratch_ / "moved.h5");
   base_.data = (scratch_ / "moved.h5").string();
   plan_.recipes = {recipe("base"), recipe("wide: model.width=32")};
-  EXPECT_EQ(run(), Lines{});  // the same set elsewhere
+  EXPECT_EQ(run(), Lines{});  // the same dataset elsewhere
   base_.data = test::darcy(scratch_, 9, 2, 0.5).string();
   plan_.recipes = {recipe("base"), recipe("wide: model.width=32")};
   EXPECT_ERROR_WITH(run(), "the dataset its runs were trained on, found another one");

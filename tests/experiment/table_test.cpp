@@ -49,8 +49,8 @@ TEST(Budget, FewEpochsShareTheSamples) {
   EXPECT_EQ(one.epoch_samples, 4);
 }
 
-// A whole epoch would be 40 samples; the runs had 10 a time, and a look at the validation split behind each.
-TEST(Budget, TimeAnEpochHasOneLookAtTheValidationSplit) {
+// A whole epoch would be 40 samples; the runs had epochs of 10, each with an evaluation of the validation split.
+TEST(Budget, TheTimePerEpochHasOneEvaluationOfTheValidationSplit) {
   Pair pair;
   pair.items = 40, pair.epoch_samples = 10, pair.epochs = 5;
   pair.step_seconds = 0.5, pair.validation_seconds = 1;
@@ -73,9 +73,9 @@ TEST(Budget, ThePaceIsThatOfTheStepsBehindTheFirst) {
   const Pace long_epoch = pace_of({{9, 5}, {1, 3}, {}}, 7);
   EXPECT_DOUBLE_EQ(long_epoch.step_seconds, 2);
   EXPECT_DOUBLE_EQ(long_epoch.validation_seconds, 14);
-  const Pace one_step_an_epoch = pace_of({{9, 5}, {}, {1, 2}}, 7);
-  EXPECT_DOUBLE_EQ(one_step_an_epoch.step_seconds, 1.5);
-  EXPECT_DOUBLE_EQ(one_step_an_epoch.validation_seconds, 0);
+  const Pace one_step_epochs = pace_of({{9, 5}, {}, {1, 2}}, 7);
+  EXPECT_DOUBLE_EQ(one_step_epochs.step_seconds, 1.5);
+  EXPECT_DOUBLE_EQ(one_step_epochs.validation_seconds, 0);
   EXPECT_DOUBLE_EQ(pace_of({{9, 5}, {}, {}}, 0).step_seconds, 5);
   EXPECT_DOUBLE_EQ(pace_of({{9}, {}, {}}, 1).step_seconds, 0);
 }
@@ -172,7 +172,7 @@ TEST_F(TableRun, ACrashOrARefusalIsOneCellAndTheTableGoesOn) {
   EXPECT_EQ(good.seeds[0].peak_bytes, 1000);
   EXPECT_EQ(good.step_seconds, 0.5);
   EXPECT_EQ(good.minutes, 0.5);
-  // The recipe of the runs is that of the budget: 30 s at half a second a step of 4 samples.
+  // The recipe of the runs is that of the budget: 30 s at half a second per step of 4 samples.
   const TrainConfig recipe = read_recipe_files({pair_folder(out(), "darcy", "transolver") / "recipe.toml"}, {});
   const TrainConfig expected = fit_to_budget(recipe, {0.5, 1, 40}, 30);
   EXPECT_EQ(recipe.epochs, expected.epochs);

@@ -88,7 +88,7 @@ const std::shared_ptr<const DatasetReader>& set_for(Task task, std::size_t choic
   return choice % 2 == 0 ? grid.reader : cloud.reader;
 }
 
-void train_a_step(const TrainConfig& config, std::size_t choice) {
+void train_one_step(const TrainConfig& config, std::size_t choice) {
   Subject subject(set_for(config.lano.task, choice), config, true);
   const auto samples = static_cast<std::int64_t>(subject.survey.ids.size());
   if (memory_need(config, subject.architecture(config), samples).bytes > kMostBytes) return;
@@ -119,13 +119,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bind_train_config(schema, config);
     schema.load_text(kBase, "reading");
     schema.load_text(text, "reading");
-    config.data = "the tiny set";
+    config.data = "the tiny dataset";
     check_train_config(config);
     const std::string written = to_toml(config);
     bind_train_config(second, again);
     second.load_text(written, "reading");
     if (to_toml(again) != written) std::abort();
-    train_a_step(config, size);
+    train_one_step(config, size);
   } catch (const Error&) {
   }
   return 0;

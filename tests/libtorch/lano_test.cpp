@@ -111,9 +111,9 @@ NaiveLano::Weights weights_of(const OperatorModel& model) {
   return weights;
 }
 
-// A model in double with large weights, and its naive twin.
-struct Twins {
-  Twins(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {})
+// A model in double with large weights, and the reference: the equations in nested loops.
+struct ModelAndReference {
+  ModelAndReference(const LanoConfig& config, const SetDescription& set, const std::vector<double>& spacing = {})
       : model(make_model(to_json(config, lano_shape(config, set, spacing)), 1)),
         naive((model->to(torch::kFloat64), enlarge_weights(*model), weights_of(*model)), config,
               lano_shape(config, set, spacing)) {}
@@ -125,13 +125,13 @@ class LanoSwitches : public testing::TestWithParam<Case> {};
 
 TEST_P(LanoSwitches, AgreesWithTheEquationsInDouble) {
   const Case& c = GetParam();
-  Twins twins(c.config, c.set);
+  ModelAndReference both(c.config, c.set);
   const Batch batch = random_batch(c, 2);
-  const torch::Tensor output = twins.model->forward(batch).detach();
+  const torch::Tensor output = both.model->forward(batch).detach();
   for (std::int64_t b = 0; b < 2; ++b) {
     SCOPED_TRACE(b);
     const double time = batch.time.defined() ? batch.time[b].item<double>() : 0;
-    expect_equal(output[b], twins.naive.forward(features_of(batch, b, 0, c.set.points()), batch.mesh, {}, {}, time));
+    expect_equal(output[b], both.naive.forward(features_of(batch, b, 0, c.set.points()), batch.mesh, {}, {}, time));
   }
 }
 
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(All, LanoSwitches, testing::ValuesIn(cases()),
 // Other resolutions than the trained one: the stencil keeps its physical spacing.
 TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
   const auto set = described(Geometry::grid, {6, 5}, 2, 1, 1);
-  Twins twins(tiny(), set, {0.2, 0.25});
+  ModelAndReference both(tiny(), set, {0.2, 0.25});
   struct Other {
     Shape mesh;
     std::vector<double> spacing, reach, origin, first;
@@ -188,8 +188,8 @@ TEST(Lano, TheStencilKeepsItsSpacingOnUniformGrids) {
     batch.spacing = other.spacing;
     batch.origin = other.origin;
     expect_equal(
-        twins.model->forward(batch).detach()[0],
-        twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
+        both.model->forward(batch).detach()[0],
+        both.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
   }
 }
 
@@ -199,7 +199,7 @@ TEST(Lano, PeriodicAxesWrapAtEveryResolution) {
   set.periodic = {true, true};
   LanoConfig config = tiny();
   config.ffn_stencil = true;
-  Twins twins(config, set, {1.0 / 6, 0.2});
+  ModelAndReference both(config, set, {1.0 / 6, 0.2});
   struct Other {
     Shape mesh;
     std::vector<double> reach, origin, first;
@@ -214,12 +214,12 @@ TEST(Lano, PeriodicAxesWrapAtEveryResolution) {
     batch.spacing = {1 / static_cast<double>(other.mesh[0]), 1 / static_cast<double>(other.mesh[1])};
     batch.origin = other.origin;
     expect_equal(
-        twins.model->forward(batch).detach()[0],
-        twins.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
+        both.model->forward(batch).detach()[0],
+        both.naive.forward(features_of(batch, 0, 0, c.set.points()), other.mesh, other.reach, {}, 0, other.first));
   }
   auto curved = described(Geometry::mesh, {5, 4}, 2, 0, 1);
   curved.periodic = {true, false};
-  Twins mesh(tiny(), curved);
+  ModelAndReference mesh(tiny(), curved);
   Case finer{"finer", tiny(), described(Geometry::mesh, {10, 10}, 2, 0, 1)};
   const Batch batch = random_batch(finer, 1);
   expect_equal(mesh.model->forward(batch).detach()[0],
@@ -227,7 +227,7 @@ TEST(Lano, PeriodicAxesWrapAtEveryResolution) {
 }
 
 TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
-  Twins mesh(tiny(), described(Geometry::mesh, {5, 4}, 2, 0, 1));
+  ModelAndReference mesh(tiny(), described(Geometry::mesh, {5, 4}, 2, 0, 1));
   Case finer{"finer", tiny(), described(Geometry::mesh, {9, 10}, 2, 0, 1)};
   const Batch batch = random_batch(finer, 1);
   expect_equal(mesh.model->forward(batch).detach()[0],
@@ -235,7 +235,7 @@ TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
   for (const auto& [order, reach] : {std::pair(Order::hilbert, 1.5), std::pair(Order::file, 1.0)}) {
     LanoConfig config = tiny();
     config.order = order;
-    Twins cloud(config, described(Geometry::points, {10}, 2, 1, 1));
+    ModelAndReference cloud(config, described(Geometry::points, {10}, 2, 1, 1));
     Case larger{"larger", config, described(Geometry::points, {15}, 2, 1, 1)};
     const Batch points = random_batch(larger, 1);
     expect_equal(cloud.model->forward(points).detach()[0],
@@ -244,7 +244,7 @@ TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
   }
   LanoConfig index = tiny();
   index.dwc_spacing = DwcSpacing::index;
-  Twins plain(index, described(Geometry::mesh, {5, 4}, 2, 0, 1));
+  ModelAndReference plain(index, described(Geometry::mesh, {5, 4}, 2, 0, 1));
   expect_equal(plain.model->forward(batch).detach()[0], plain.naive.forward(features_of(batch, 0, 0, 90), {9, 10}));
 }
 
@@ -252,17 +252,17 @@ TEST(Lano, AnotherNumberOfAgentsAtRunTime) {
   LanoConfig config = tiny();
   config.agents = 6;
   const auto set = described(Geometry::grid, {9, 8}, 2, 1, 1);
-  Twins twins(config, set);
+  ModelAndReference both(config, set);
   const Batch batch = random_batch({"grid", config, set}, 1);
   for (const auto& [asked, patches] :
        {std::pair(12, Shape{4, 3}), std::pair(4, Shape{2, 2}), std::pair(6, Shape{3, 2})}) {
-    EXPECT_EQ(twins.model->use_agents(asked), element_count(patches));
-    expect_equal(twins.model->forward(batch).detach()[0],
-                 twins.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, patches));
+    EXPECT_EQ(both.model->use_agents(asked), element_count(patches));
+    expect_equal(both.model->forward(batch).detach()[0],
+                 both.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, patches));
   }
-  EXPECT_EQ(twins.model->use_agents(11), 12);  // 11 is prime and no patch grid: 12 = 4 x 3 is near and about square
+  EXPECT_EQ(both.model->use_agents(11), 12);  // 11 is prime and no patch grid: 12 = 4 x 3 is near and about square
   config.pool = Pool::sequence;
-  Twins line(config, set);
+  ModelAndReference line(config, set);
   EXPECT_EQ(line.model->use_agents(11), 11);
   expect_equal(line.model->forward(batch).detach()[0],
                line.naive.forward(features_of(batch, 0, 0, 72), {9, 8}, {}, {11}));
@@ -276,14 +276,14 @@ TEST(Lano, PackedCloudsOfDifferentSizesEqualOneByOne) {
   config.task = Task::time_conditional;
   auto set = described(Geometry::points, {10}, 2, 1, 2);
   set.time = {0, 1};
-  Twins twins(config, set);
+  ModelAndReference both(config, set);
   const std::vector<std::int64_t> counts{10, 3, 1, 17};
   Case all{"all", config, set};
   all.set.shape = {31};
   Batch packed = random_batch(all, 1);
   packed.counts = counts;
   packed.time = torch::rand({4}, torch::kFloat64);
-  const torch::Tensor output = twins.model->forward(packed).detach()[0];
+  const torch::Tensor output = both.model->forward(packed).detach()[0];
   std::int64_t first = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     Batch single = packed;
@@ -291,7 +291,7 @@ TEST(Lano, PackedCloudsOfDifferentSizesEqualOneByOne) {
     single.input = packed.input.narrow(1, first, counts[i]);
     single.counts.clear();
     single.time = packed.time.narrow(0, static_cast<std::int64_t>(i), 1);
-    const torch::Tensor alone = twins.model->forward(single).detach()[0];
+    const torch::Tensor alone = both.model->forward(single).detach()[0];
     EXPECT_LT((output.narrow(0, first, counts[i]) - alone).abs().max().item<double>(), 1e-12) << i;
     first += counts[i];
   }

@@ -104,7 +104,7 @@ TEST_P(OperatorOfEveryKind, AnswersAsTheModelInLibTorch) {
 INSTANTIATE_TEST_SUITE_P(Lano, OperatorOfEveryKind, ::testing::ValuesIn(test::cases()),
                          [](const auto& each) { return each.param.name; });
 
-// The paper's recipes at two blocks, on small sets of the benchmarks' kinds.
+// The paper's recipes at two blocks, on small datasets of the benchmarks' kinds.
 std::vector<test::Case> paper_recipes() {
   auto forging = test::described(Geometry::mesh, {21, 12}, 2, 1, 4);
   forging.time = {0.0, 0.5, 1.0};

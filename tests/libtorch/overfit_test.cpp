@@ -82,7 +82,7 @@ std::string plain_name(const ::testing::TestParamInfo<std::string>& each) {
 class OverfitFull : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Models, OverfitFull, ::testing::ValuesIn(model_names()), plain_name);
 
-// Darcy flow at 22x22 points, the smoke set's grid, which every model takes.
+// Darcy flow at 22x22 points, the grid of the smoke preset, which every model takes.
 TEST_P(OverfitFull, EightSamplesByHeart) {
   test::Scratch scratch;
   DarcyConfig config;

@@ -24,8 +24,8 @@ SetDescription described(const std::string& benchmark, const Shape& shape) {
   return set;
 }
 
-// On the sets `lano experiment table` makes for these presets: every pair makes a model, but for those the catalogue
-// rules out.
+// On the datasets `lano experiment table` makes for these presets: every pair makes a model, but for those the
+// catalogue rules out.
 TEST(Recipes, EveryPairMakesAModelOrIsRefusedAsTheCatalogueSays) {
   const std::map<std::string, std::map<std::string, Shape>> sets{{"smoke",
                                                                   {{"elasticity", {972}},

@@ -202,7 +202,7 @@ TEST(Theory, ConstantsAlongASoftmaxChangeNothing) {
   layer.to(torch::kFloat64);
   for (auto& p : layer.parameters()) p.copy_(torch::randn_like(p));
   for (const char* name : {"bias1", "bias3"}) named(layer, name).mul_(10);
-  constexpr std::int64_t kPoints = 48, kAgents = 16, kHead = 4;  // three points a bin
+  constexpr std::int64_t kPoints = 48, kAgents = 16, kHead = 4;  // three points per bin
   const torch::Tensor f = torch::randn({1, kPoints, 8}, torch::kFloat64);
   // The point side of a vector: at t = (n + 1/2) M/N - 1/2 within the vector.
   const auto up = [&](const torch::Tensor& vector) {
@@ -267,7 +267,7 @@ TEST(Theory, AttentionIsAnAverageOfTheValuesWhateverTheWeights) {
   }
 }
 
-// Lemmas A2 and A3 in small: weights set by hand make a LANO the operator a -> (mean of a^2) x (1-x).
+// Small cases of Lemmas A2 and A3: weights set by hand make a LANO the operator a -> (mean of a^2) x (1-x).
 //
 // GELU gives exact linear maps, g(z) - g(-z) = z, and squares, g(z) + g(-z) = z erf(z/sqrt 2) = sqrt(2/pi) z^2 (1 -
 // z^2/6 + ...), so with z = e q a relative error of (e q)^2/6. Products come from squares. LayerNorm is tamed by a

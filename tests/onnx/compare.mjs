@@ -46,7 +46,7 @@ function apart(found, wanted) {
   return found.length === wanted.length ? difference / scale : Infinity;
 }
 
-// The worst difference of a session from what lano predicts on a set.
+// The worst difference of a session from what lano predicts on a dataset.
 async function compare(session, entry, set) {
   const out = `${set.name}.u.npy`;
   if (!existsSync(join(folder, out)))

@@ -125,7 +125,7 @@ struct Asked {
   bool coarse = false;                                 // clouds: many points in one place
 };
 
-// Writes the set as lano predict reads it, and its arrays for the other side.
+// Writes the dataset as lano predict reads it, and its arrays for onnxruntime.
 json write_set(const Asked& asked) {
   const SetDescription& set = asked.set;
   const std::int64_t n = set.points(), frames = set.time.empty() ? 1 : static_cast<std::int64_t>(set.time.size());

@@ -28,7 +28,7 @@ TEST(DarcyProblem, PointsOfTheBenchmark) {
 }
 
 TEST(DarcyProblem, RootMeanSquareOfThePressure) {
-  // The public set has a root mean square of about 7.0e-3. Over 60 samples at a coarser resolution: within 10 %.
+  // The public dataset has a root mean square of about 7.0e-3. Over 60 samples at a coarser resolution: within 10 %.
   const DarcyProblem problem(config(85, 1));
   std::vector<float> a(85 * 85), u(85 * 85);
   double squares = 0;

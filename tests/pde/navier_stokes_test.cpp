@@ -227,9 +227,9 @@ TEST(VorticityField, SameFieldAtEveryResolution) {
   EXPECT_GT(largest_difference(fine, other), std::sqrt(mean_square(fine)));
 }
 
-// The frames of the set, against a solve of twice the resolution in steps of a quarter: the field is the same one, so
-// what differs is the resolution.
-TEST(NavierStokes, TheSetIsResolvedAndDependsOnSeedAndSampleAlone) {
+// The frames of the dataset, against a solve of twice the resolution in steps of a quarter: the field is the same one,
+// so what differs is the resolution.
+TEST(NavierStokes, TheDatasetIsResolvedAndDependsOnSeedAndSampleAlone) {
   NavierStokesConfig config;
   config.resolution = 32;
   config.viscosity = 2e-3;

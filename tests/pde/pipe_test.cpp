@@ -140,7 +140,7 @@ TEST(TaylorHood, OrdersThreeAndTwoOnKovasznaysFlow) {
 }
 
 // The lid moves between the corners, which belong to the walls: with moving corners fluid leaks through the elements
-// beside them, and the minimum below converges with order one only.
+// next to them, and the minimum below converges with order one only.
 Pair lid(double x, double y) { return {y == 1 && x > 0 && x < 1 ? 1.0 : 0.0, 0}; }
 
 // The smallest u on the vertical centre line of the driven cavity.
@@ -333,7 +333,7 @@ TEST(PipeCentreLine, IsDrawnFromThePrior) {
   EXPECT_GT(most_slope, 1.98);
   EXPECT_LE(most, 1.5);  // what the box of the description rests on
   EXPECT_GT(most, 1.1);
-  // Uniform on [-a, a]: mean 0, mean square a^2 / 3 with a variance of 4 a^4 / 45 a draw. Five standard errors.
+  // Uniform on [-a, a]: mean 0, mean square a^2 / 3 with a variance of 4 a^4 / 45 per draw. Five standard errors.
   for (std::size_t k = 0; k < 5; ++k) {
     if (k > 0) {
       EXPECT_NEAR(value[k], 0, 5 * std::sqrt(1.0 / 3 / kDraws)) << k;

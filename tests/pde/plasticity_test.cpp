@@ -1,4 +1,4 @@
-// The forging set, from the metal up: stress update, element and wave, contact, dies, samples.
+// The forging dataset, from the metal up: stress update, element and wave, contact, dies, samples.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

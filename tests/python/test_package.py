@@ -43,7 +43,7 @@ def test_every_name_is_typed():
 
 
 def test_it_comes_in_a_moment():
-    """The best of several starts beside NumPy: others use this machine too."""
+    """The best of several starts, with NumPy loaded already: others use this machine too."""
     code = ("import numpy, time; t = time.perf_counter(); import lano; "
             "print(1e3 * (time.perf_counter() - t))")
     times = [float(run(code).stdout) for _ in range(5)]

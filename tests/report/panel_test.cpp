@@ -1,4 +1,4 @@
-// Which panels a sample has, by the shape of its set, and what their pixels say.
+// Which panels a sample has, by the shape of its dataset, and what their pixels say.
 #include "report/panel.h"
 
 #include <gtest/gtest.h>

@@ -110,7 +110,7 @@ TEST(Triangulation, CellsAreCutIntoTheirFaces) {
   EXPECT_TRUE(triangles_of_cells(CellKind::line, cells).empty());
   const Triangles cube = triangles_of_cells(CellKind::hexahedron, cells);
   EXPECT_EQ(cube.size(), 12 * 3u);
-  // Each corner belongs to three faces, thus to three to six triangles.
+  // Each corner belongs to three faces, so to three to six triangles.
   for (std::int64_t corner = 0; corner < 8; ++corner) {
     EXPECT_GE(std::count(cube.begin(), cube.end(), corner), 3);
     EXPECT_LE(std::count(cube.begin(), cube.end(), corner), 6);

@@ -153,7 +153,7 @@ std::vector<Hostile> corpus() {
       meta("architecture", [](ordered_json& a) { a["mesh"] = ordered_json::parse(nested(1000)); }));
   // Text, not a tree: even writing such a tree down would use up the stack.
   for (const char* key : {"dims", "width", "mesh", "dwc"}) {
-    add(std::string("deep JSON beside a wrong ") + key, changed([&](ordered_json& h) {
+    add(std::string("deep JSON next to a wrong ") + key, changed([&](ordered_json& h) {
           std::string text = h["__metadata__"]["architecture"].get<std::string>();
           ordered_json wrong = ordered_json::parse(text);
           wrong[key] = -1;
@@ -195,7 +195,7 @@ std::vector<Hostile> corpus() {
   }
   add("a box of one number on a grid", meta("architecture", [](ordered_json& a) { a["order_box"] = {0.5}; }));
   add("a box on a grid", meta("architecture", [](ordered_json& a) { a["order_box"] = {0.0, 1.0, 0.0, 1.0}; }));
-  add("another shape of the set", meta("set", [](ordered_json& s) { s["shape"] = {9, 3, 3, 1}; }));
+  add("another shape of the dataset", meta("set", [](ordered_json& s) { s["shape"] = {9, 3, 3, 1}; }));
   add("an empty tensor with huge axes", shape({0, std::int64_t{1} << 40, std::int64_t{1} << 40}));
   add("a large header", with_header("{\"a\":[" + [] {
         std::string text;
@@ -204,7 +204,7 @@ std::vector<Hostile> corpus() {
       }() + "[]]}"));
   add("patches of zero", meta("architecture", [](ordered_json& a) { a["patches"] = {0, 9}; }));
   add("spacing of zero", meta("architecture", [](ordered_json& a) { a["spacing"] = {0.0, 0.0}; }));
-  add("huge shape of the set", meta("set", [&](ordered_json& s) { s["shape"] = {huge, huge}; }));
+  add("huge shape of the dataset", meta("set", [&](ordered_json& s) { s["shape"] = {huge, huge}; }));
   add("scale of zero", meta("normaliser", [](ordered_json& n) { n["output"]["scale"] = {0.0}; }));
   add("scales of another number", meta("normaliser", [](ordered_json& n) { n["output"]["scale"] = {1.0, 2.0}; }));
   // Weights that are no numbers.

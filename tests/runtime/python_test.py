@@ -69,7 +69,7 @@ for t in threads:
 for t in threads:
     t.join()
 assert all(np.array_equal(r, u) for r in results)
-print("python keeps its word")
+print("all Python checks passed")
 
 # Roll-outs: the same as stepping by hand.
 stepping = lano.load(sys.argv[2])

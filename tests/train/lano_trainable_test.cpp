@@ -473,15 +473,15 @@ TEST(Dropout, DropsItsShareAndKeepsTheMean) {
   const kernels::DropoutMask mask(dropout, 1, 0, kernels::Branch::attention),
       other(dropout, 1, 0, kernels::Branch::feed_forward);
   constexpr std::int64_t kPoints = 2000, kWidth = 30;
-  std::vector<float> row(kWidth), twin(kWidth);
+  std::vector<float> row(kWidth), second(kWidth);
   double sum = 0, zeros = 0, same = 0;
   for (std::int64_t n = 0; n < kPoints; ++n) {
     mask.row(n, kWidth, row.data());
-    other.row(n, kWidth, twin.data());
+    other.row(n, kWidth, second.data());
     for (std::size_t c = 0; c < row.size(); ++c) {
       sum += row[c];
       zeros += row[c] == 0 ? 1 : 0;
-      same += row[c] == twin[c] ? 1 : 0;
+      same += row[c] == second[c] ? 1 : 0;
     }
   }
   // Four deviations of the binomial: sqrt(0.3 * 0.7 / 60000) = 0.0019.

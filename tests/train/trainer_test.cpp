@@ -32,7 +32,7 @@ TEST(Trainer, LearnsAndWritesAWholeRun) {
   TrainConfig config = tiny(darcy(scratch, 64, 8));
   config.epochs = 12;
   const TrainResult result = train(config, scratch / "run");
-  // Predicting the mean solution scores about 0.48 on such a set; a trained operator must be far below.
+  // Predicting the mean solution scores about 0.48 on such a dataset; a trained operator must be far below.
   EXPECT_LT(result.test_l2, 0.2);
   EXPECT_LT(result.validation_l2, 0.2);
   const RunFolder run(scratch / "run");

@@ -12,7 +12,7 @@ def program() -> Optional[str]:
     """The path of the program `lano`: in this package, next to it in a build or an installation, or on PATH."""
     import shutil
     here = Path(__file__).absolute().parent
-    # A wheel has it inside; a build in <build>/bin beside <build>/python; an installation in <prefix>/bin.
+    # A wheel has it inside; a build in <build>/bin next to <build>/python; an installation in <prefix>/bin.
     candidates = [here / "bin" / "lano", here.parent.parent / "bin" / "lano",
                   here.parent.parent.parent.parent / "bin" / "lano"]
     for path in candidates:

@@ -62,8 +62,8 @@ bool reaches_whole_points(const std::vector<AxisLayout>& axes) {
 
 std::int64_t side_of(const AxisLayout& axis) { return static_cast<std::int64_t>(std::ceil(axis.reach - 1e-3)); }
 
-// Three taps along `axis` of a filter [channels, extents...] become 2 side + 1: taps between points are shared linearly
-// by the two beside.
+// Three taps along `axis` of a filter [channels, extents...] become 2 side + 1: a tap between two points is
+// shared linearly by them.
 std::vector<double> spread(const std::vector<double>& filter, std::vector<std::int64_t>& extents, std::size_t axis,
                            double reach, std::int64_t side) {
   std::int64_t before = static_cast<std::int64_t>(filter.size()), behind = 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Turns the .npz fixtures of somebody else's implementation into the .safetensors beside this script:
+"""Turns the .npz fixtures of a published implementation into the .safetensors next to this script:
 float32, complex numbers as pairs (a last axis of two), counters left out. Usage: convert.py FOLDER_OF_NPZ"""
 import json
 import pathlib
