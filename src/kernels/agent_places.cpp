@@ -51,10 +51,10 @@ std::vector<std::int64_t> index_of(std::int64_t flat, std::span<const AxisInterp
 // up [agents, trained]: what interpolates a vector on the trained patches to each agent used; its rows add up to one.
 // down [trained, agents]: the same weights the other way, each row divided by its sum.
 void connect(AgentPlaces& p, std::span<const AxisInterpolation> agents) {
-  const auto m = static_cast<std::size_t>(p.agents), mp = static_cast<std::size_t>(p.padded);
-  const auto n = static_cast<std::size_t>(p.trained), np = static_cast<std::size_t>(p.trained_padded);
-  for (auto* matrix : {&p.up, &p.down_transposed}) matrix->assign(m * np, 0.0f);
-  for (auto* matrix : {&p.up_transposed, &p.down}) matrix->assign(n * mp, 0.0f);
+  const auto m = static_cast<std::size_t>(p.agents), padded_agents = static_cast<std::size_t>(p.padded);
+  const auto n = static_cast<std::size_t>(p.trained), padded_trained = static_cast<std::size_t>(p.trained_padded);
+  for (auto* matrix : {&p.up, &p.down_transposed}) matrix->assign(m * padded_trained, 0.0f);
+  for (auto* matrix : {&p.up_transposed, &p.down}) matrix->assign(n * padded_agents, 0.0f);
   std::vector<float> unit(n), line(static_cast<std::size_t>(agents.back().extent)), at_agents(m);
   for (std::size_t b = 0; b < n; ++b) {
     unit.assign(n, 0.0f);
@@ -64,8 +64,8 @@ void connect(AgentPlaces& p, std::span<const AxisInterpolation> agents) {
     for (const float weight : at_agents) sum += weight;
     for (std::size_t i = 0; i < m; ++i) {
       const float share = sum > 0 ? static_cast<float>(at_agents[i] / sum) : 0.0f;
-      p.up[i * np + b] = p.up_transposed[b * mp + i] = at_agents[i];
-      p.down_transposed[i * np + b] = p.down[b * mp + i] = share;
+      p.up[i * padded_trained + b] = p.up_transposed[b * padded_agents + i] = at_agents[i];
+      p.down_transposed[i * padded_trained + b] = p.down[b * padded_agents + i] = share;
     }
   }
 }

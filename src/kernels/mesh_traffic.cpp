@@ -49,16 +49,16 @@ class Plan {
 
   void forward(const NetworkShape& shape, MeshTraffic& t) const {
     const double rows = static_cast<double>(w_.heads * (2 + w_.d));
-    swap(t, (pieces_ - own_pieces_) * w_.cp / ranks_);
-    gather(t, agents_ * w_.cp * (ranks_ - 1) / ranks_);
+    swap(t, (pieces_ - own_pieces_) * w_.padded_width / ranks_);
+    gather(t, agents_ * w_.padded_width * (ranks_ - 1) / ranks_);
     swap(t, static_cast<double>((all_units() - own_units_) * mp_) * rows / ranks_);
     gather(t, rows * static_cast<double>(mp_ * (ranks_ - 1)) / ranks_);
     halos(shape, t);
   }
 
   void backward(const NetworkShape& shape, MeshTraffic& t) const {
-    const std::int64_t sums = w_.c * mp_,
-                       weights = (4 * w_.c + w_.r) * w_.cp + w_.c * w_.rp + w_.taps * w_.cp + w_.ffn_taps * w_.rp;
+    const std::int64_t sums = w_.c * mp_, weights = (4 * w_.c + w_.r) * w_.padded_width + w_.c * w_.padded_ffn +
+                                                    w_.taps * w_.padded_width + w_.ffn_taps * w_.padded_ffn;
     sum(t, all_units(), own_units_, sums);  // dY
     sum(t, all_units(), own_units_, sums);  // dA
     sum(t, groups(), groups() / ranks_, weights);
@@ -67,7 +67,8 @@ class Plan {
 
   // Encoder and decoder of a backward pass, and the answers of all points, which the loss reads.
   void ends(std::int64_t points, MeshTraffic& t) const {
-    const std::int64_t weights = w_.e * w_.ip + w_.c * (w_.ep + w_.cp) + w_.outputs * w_.cp;
+    const std::int64_t weights =
+        w_.e * w_.padded_inputs + w_.c * (w_.padded_encoder + w_.padded_width) + w_.outputs * w_.padded_width;
     sum(t, groups(), groups() / ranks_, weights);
     sum(t, groups(), groups() / ranks_, weights);
     t.bytes += 4.0 * static_cast<double>(points * w_.outputs * (ranks_ - 1)) / ranks_;
@@ -98,7 +99,7 @@ class Plan {
     gather(t, static_cast<double>(width * (ranks_ - 1)) / ranks_);
   }
   void halos(const NetworkShape& shape, MeshTraffic& t) const {
-    for (const std::int64_t width : {shape.taps > 0 ? w_.cp : 0, shape.ffn_taps > 0 ? w_.rp : 0}) {
+    for (const std::int64_t width : {shape.taps > 0 ? w_.padded_width : 0, shape.ffn_taps > 0 ? w_.padded_ffn : 0}) {
       if (width == 0) continue;
       t.bytes += 4.0 * static_cast<double>(halo_ * width);
       ++t.swaps;

@@ -11,20 +11,20 @@
 namespace lano::kernels {
 namespace {
 
-AgentState carve_agents(Carver& carver, const Widths& w, const AgentPlaces& places, std::int64_t m, std::int64_t mp,
-                        bool training) {
+AgentState carve_agents(Carver& carver, const Widths& w, const AgentPlaces& places, std::int64_t m,
+                        std::int64_t padded_agents, bool training) {
   AgentState s{};
-  s.pooled = carver.take(m * w.cp);
-  s.a = carver.take(m * w.cp);
-  s.a_ahead = carver.take(w.c * mp);
-  s.a_back = training ? carver.take(w.heads * m * w.dp) : nullptr;
-  s.maxima = carver.take(w.heads * mp);
-  s.inverse = carver.take(w.heads * mp);
-  s.y = carver.take(w.c * mp);
-  s.exchanged = places.features == 0 ? s.y : carver.take(w.c * mp);
+  s.pooled = carver.take(m * w.padded_width);
+  s.a = carver.take(m * w.padded_width);
+  s.a_ahead = carver.take(w.c * padded_agents);
+  s.a_back = training ? carver.take(w.heads * m * w.padded_head) : nullptr;
+  s.maxima = carver.take(w.heads * padded_agents);
+  s.inverse = carver.take(w.heads * padded_agents);
+  s.y = carver.take(w.c * padded_agents);
+  s.exchanged = places.features == 0 ? s.y : carver.take(w.c * padded_agents);
   s.room = carver.take(w.heads * exchange_room(places, w.d));
-  s.y_ahead = carver.take(w.heads * m * w.dp);
-  s.y_back = training ? carver.take(w.c * mp) : nullptr;
+  s.y_ahead = carver.take(w.heads * m * w.padded_head);
+  s.y_back = training ? carver.take(w.c * padded_agents) : nullptr;
   return s;
 }
 
@@ -46,7 +46,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
     tape->total += s.geometry->points;
   }
   tape->m = samples[0].geometry->agents;
-  tape->mp = padded(tape->m);
+  tape->padded_agents = padded(tape->m);
   tape->partition = divide(tape->points, training ? kTrainingUnit : kPredictionUnit, groups_of(p.w));
   const bool halo = p.blocks[0].filter != nullptr || p.blocks[0].ffn_filter != nullptr;
   tape->part = std::make_unique<MeshPart>(ranks, tape->samples, tape->partition, training, halo, training);
@@ -93,18 +93,18 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
       s.u = fed && each ? rows(w.wide) : u;
     }
     if (p.shape.bias != Bias::none) {
-      s.column1 = own(4 * tape->mp);
-      s.column2 = s.column1 + tape->mp;
-      s.logit_column1 = s.column2 + tape->mp;
-      s.logit_column2 = s.logit_column1 + tape->mp;
+      s.column1 = own(4 * tape->padded_agents);
+      s.column2 = s.column1 + tape->padded_agents;
+      s.logit_column1 = s.column2 + tape->padded_agents;
+      s.logit_column2 = s.logit_column1 + tape->padded_agents;
     }
     if (each || l == 0) {
       Carver measure;
-      carve_agents(measure, w, tape->samples[0].geometry->places, tape->m, tape->mp, training);
+      carve_agents(measure, w, tape->samples[0].geometry->places, tape->m, tape->padded_agents, training);
       Carver carver(own(measure.used() * static_cast<std::int64_t>(samples.size())));
       for (std::size_t i = 0; i < samples.size(); ++i)
         shared_agents.push_back(
-            carve_agents(carver, w, tape->samples[0].geometry->places, tape->m, tape->mp, training));
+            carve_agents(carver, w, tape->samples[0].geometry->places, tape->m, tape->padded_agents, training));
     }
     s.agents = shared_agents;
     if (each) shared_agents.clear();

@@ -22,6 +22,16 @@ namespace {
 
 using Index = std::int64_t;
 
+// Some columns of a tile, whose rows are `stride` floats apart.
+struct Read {
+  const float* rows;
+  Index columns, stride;
+};
+struct Write {
+  float* rows;
+  Index columns, stride;
+};
+
 // Gradient sums of a group: where each piece lies in its buffer. Vectors come first: they are cleared together.
 struct Slots {
   Index ffn2_bias, ffn1_bias, norm2_gain, norm2_shift, out_bias, norm1_gain, norm1_shift, filter, ffn_filter, column1,
@@ -36,7 +46,7 @@ struct Slots {
   Index size;
 };
 
-Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool exchange) {
+Slots slots_of(const Widths& w, Index padded_agents, Index trained, bool latent, bool exchange) {
   Slots s{};
   Carver block;
   const auto take = [](Carver& carver, Index size) {
@@ -45,29 +55,29 @@ Slots slots_of(const Widths& w, Index mp, Index trained, bool latent, bool excha
     return at;
   };
   for (Index* slot : {&s.ffn2_bias, &s.norm2_gain, &s.norm2_shift, &s.out_bias, &s.norm1_gain, &s.norm1_shift})
-    *slot = take(block, w.cp);
-  s.ffn1_bias = take(block, w.rp);
-  s.filter = take(block, w.taps * w.cp);
-  s.ffn_filter = take(block, w.ffn_taps * w.rp);
-  s.column1 = take(block, mp);
-  s.column2 = take(block, mp);
+    *slot = take(block, w.padded_width);
+  s.ffn1_bias = take(block, w.padded_ffn);
+  s.filter = take(block, w.taps * w.padded_width);
+  s.ffn_filter = take(block, w.ffn_taps * w.padded_ffn);
+  s.column1 = take(block, padded_agents);
+  s.column2 = take(block, padded_agents);
   for (Index* slot : {&s.bias1, &s.bias2, &s.bias3, &s.bias4}) *slot = take(block, trained);
   s.vectors = block.used();
-  s.ffn2 = take(block, w.c * w.rp);
-  s.ffn1 = take(block, w.r * w.cp);
-  for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.cp);
+  s.ffn2 = take(block, w.c * w.padded_ffn);
+  s.ffn1 = take(block, w.r * w.padded_width);
+  for (Index* slot : {&s.out, &s.q, &s.k, &s.v}) *slot = take(block, w.c * w.padded_width);
   s.block_size = block.used();  // what follows is of the agents, the same on every rank: no sum of groups
-  s.latent = take(block, latent ? mp * w.cp : 0);
+  s.latent = take(block, latent ? padded_agents * w.padded_width : 0);
   s.exchange = take(block, exchange ? w.heads * trained * padded(trained) : 0);
   Carver ends;
-  for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.cp);
-  s.decoder_bias = take(ends, w.op);
-  s.encoder1_bias = take(ends, w.ep);
+  for (Index* slot : {&s.end_gain, &s.end_shift, &s.hidden_bias, &s.encoder_bias}) *slot = take(ends, w.padded_width);
+  s.decoder_bias = take(ends, w.padded_outputs);
+  s.encoder1_bias = take(ends, w.padded_encoder);
   s.end_vectors = ends.used();
-  s.hidden = take(ends, w.c * w.cp);
-  s.decoder = take(ends, w.outputs * w.cp);
-  s.encoder1 = take(ends, w.e * w.ip);
-  s.encoder2 = take(ends, w.c * w.ep);
+  s.hidden = take(ends, w.c * w.padded_width);
+  s.decoder = take(ends, w.outputs * w.padded_width);
+  s.encoder1 = take(ends, w.e * w.padded_inputs);
+  s.encoder2 = take(ends, w.c * w.padded_encoder);
   s.end_size = ends.used();
   s.size = std::max(block.used(), s.end_size);
   return s;
@@ -87,7 +97,8 @@ class Backward {
         dinput_(dinput),
         dtime_(dtime),
         trained_(tape.samples[0].geometry->trained_agents),
-        slots_(slots_of(p.w, tape.mp, trained_, p.blocks[0].latent != nullptr, p.blocks[0].exchange != nullptr)),
+        slots_(slots_of(p.w, tape.padded_agents, trained_, p.blocks[0].latent != nullptr,
+                        p.blocks[0].exchange != nullptr)),
         scratch_(p.w, tape, true),
         sums_(slots_.size * static_cast<Index>(tape.partition.groups.size())),
         units_(static_cast<Index>(tape.partition.units.size()) * unit_size()),
@@ -96,7 +107,7 @@ class Backward {
         dx_(tape.total * w_.row),
         dh_(p.blocks[0].ffn_filter == nullptr ? 0 : tape.total * w_.wide),
         dagents_(static_cast<Index>(tape.samples.size()) * agent_size()),
-        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.cp) {
+        dtime_units_(dtime == nullptr ? 0 : static_cast<Index>(tape.partition.units.size()) * w_.padded_width) {
     for (Buffer* rows : {&df_, &dz_, &dx_}) tape.part->expect_own(*rows, w_.row);
     tape.part->expect_own(dh_, w_.wide);
   }
@@ -117,9 +128,9 @@ class Backward {
 
  private:
   // [H, D, Mp] each: the gradients of Y and of the agents (without 1/sqrt(D)) gathered by a unit.
-  Index unit_size() const { return 2 * w_.c * tape_.mp; }
+  Index unit_size() const { return 2 * w_.c * tape_.padded_agents; }
   float* dy_of(Index u) { return units_.data() + u * unit_size(); }
-  float* da_of(Index u) { return dy_of(u) + w_.c * tape_.mp; }
+  float* da_of(Index u) { return dy_of(u) + w_.c * tape_.padded_agents; }
 
   // Of a sample: dY packed both ways and delta for the gather round, then dA and the gradient of the patch means.
   struct SampleGradients {
@@ -135,14 +146,14 @@ class Backward {
   SampleGradients carve(Carver& c) const {
     SampleGradients g{};
     const AgentPlaces& places = tape_.samples[0].geometry->places;
-    g.dy = places.features == 0 ? nullptr : c.take(w_.c * tape_.mp);
+    g.dy = places.features == 0 ? nullptr : c.take(w_.c * tape_.padded_agents);
     g.room = c.take(w_.heads * exchange_room(places, w_.d));
     g.dmaps = c.take(w_.heads * places.trained * places.trained_padded);
-    g.dy_ahead = c.take(w_.c * tape_.mp);
-    g.dy_back = c.take(w_.heads * tape_.m * w_.dp);
-    g.delta = c.take(w_.heads * tape_.mp);
-    g.da = c.take(tape_.m * w_.cp);
-    g.pooled = c.take(tape_.m * w_.cp);
+    g.dy_ahead = c.take(w_.c * tape_.padded_agents);
+    g.dy_back = c.take(w_.heads * tape_.m * w_.padded_head);
+    g.delta = c.take(w_.heads * tape_.padded_agents);
+    g.da = c.take(tape_.m * w_.padded_width);
+    g.pooled = c.take(tape_.m * w_.padded_width);
     return g;
   }
   Index agent_size() const {
@@ -170,16 +181,33 @@ class Backward {
     });
   }
 
-  // sum (or begin) += d^T x: [columns of d, columns of x]
-  void weight_gradient(Index rows, const float* d, Index d_stride, Index outputs, const float* x, Index x_stride,
-                       Index columns, float* sum, bool begin) const {
-    k_.gemm({outputs, rows, columns, d, d_stride, true, x, x_stride, sum, columns, begin ? nullptr : sum, columns,
-             nullptr, nullptr, nullptr});
+  // sum [columns of d, columns of x] grows by d^T x; begin: it starts there.
+  void weight_gradient(Index rows, const Read& d, const Read& x, float* sum, bool begin) const {
+    k_.gemm({.rows = d.columns,
+             .depth = rows,
+             .columns = x.columns,
+             .a = d.rows,
+             .a_stride = d.stride,
+             .transposed = true,
+             .b = x.rows,
+             .b_stride = x.stride,
+             .c = sum,
+             .c_stride = x.columns,
+             .plus = begin ? nullptr : sum,
+             .plus_stride = x.columns});
   }
-  void linear(Index rows, Index depth, Index columns, const float* x, Index x_stride, const float* matrix, float* y,
-              Index y_stride, const float* plus = nullptr) const {
-    k_.gemm(
-        {rows, depth, columns, x, x_stride, false, matrix, 0, y, y_stride, plus, y_stride, nullptr, nullptr, nullptr});
+  // y = x W, W packed, and plus, which lies in rows like those of y.
+  void linear(Index rows, const Read& x, const float* matrix, const Write& y, const float* plus = nullptr) const {
+    k_.gemm({.rows = rows,
+             .depth = x.columns,
+             .columns = y.columns,
+             .a = x.rows,
+             .a_stride = x.stride,
+             .b = matrix,
+             .c = y.rows,
+             .c_stride = y.stride,
+             .plus = plus,
+             .plus_stride = y.stride});
   }
 
   void decoder() {
@@ -188,39 +216,48 @@ class Backward {
       if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const d = doutput_ + t.point * w_.outputs;
-        k_.norm_apply(t.rows, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point, p_.norm_gain,
-                      p_.norm_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.padded_width, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point,
+                      p_.norm_gain, p_.norm_shift, s.x, w_.row);
         for (Index r = 0; r < t.rows; ++r) {
           for (Index o = 0; o < w_.outputs; ++o) sums[slots_.decoder_bias + o] += d[r * w_.outputs + o];
         }
-        linear(t.rows, w_.outputs, w_.cp, d, w_.outputs, p_.decoder_back, s.y, w_.row);
+        linear(t.rows, {d, w_.outputs, w_.outputs}, p_.decoder_back, {s.y, w_.padded_width, w_.row});
         if (p_.hidden != nullptr) {
-          k_.gemm({t.rows, w_.c, w_.cp, s.x, w_.row, false, p_.hidden, 0, s.t, w_.row, nullptr, 0, nullptr,
-                   p_.hidden_bias, nullptr});
-          k_.gelu_backward(t.rows, w_.cp, s.t, w_.row, s.z, w_.row, s.y, w_.row);
-          weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.z, w_.row, w_.cp, sums + slots_.decoder, begin);
-          weight_gradient(t.rows, s.y, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.hidden, begin);
-          k_.column_sums(t.rows, w_.cp, s.y, w_.row, sums + slots_.hidden_bias);
-          linear(t.rows, w_.c, w_.cp, s.y, w_.row, p_.hidden_back, s.t, w_.row);
+          k_.gemm({.rows = t.rows,
+                   .depth = w_.c,
+                   .columns = w_.padded_width,
+                   .a = s.x,
+                   .a_stride = w_.row,
+                   .b = p_.hidden,
+                   .c = s.t,
+                   .c_stride = w_.row,
+                   .column = p_.hidden_bias});
+          k_.gelu_backward(t.rows, w_.padded_width, s.t, w_.row, s.z, w_.row, s.y, w_.row);
+          weight_gradient(t.rows, {d, w_.outputs, w_.outputs}, {s.z, w_.padded_width, w_.row}, sums + slots_.decoder,
+                          begin);
+          weight_gradient(t.rows, {s.y, w_.c, w_.row}, {s.x, w_.padded_width, w_.row}, sums + slots_.hidden, begin);
+          k_.column_sums(t.rows, w_.padded_width, s.y, w_.row, sums + slots_.hidden_bias);
+          linear(t.rows, {s.y, w_.c, w_.row}, p_.hidden_back, {s.t, w_.padded_width, w_.row});
         } else {
-          weight_gradient(t.rows, d, w_.outputs, w_.outputs, s.x, w_.row, w_.cp, sums + slots_.decoder, begin);
+          weight_gradient(t.rows, {d, w_.outputs, w_.outputs}, {s.x, w_.padded_width, w_.row}, sums + slots_.decoder,
+                          begin);
         }
         float* const df = df_.data() + t.point * w_.row;
         std::fill_n(df, t.rows * w_.row, 0.0f);
-        k_.norm_backward(t.rows, w_.c, w_.cp, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point,
+        k_.norm_backward(t.rows, w_.c, w_.padded_width, f + t.point * w_.row, w_.row, tape_.last_stats + 2 * t.point,
                          p_.norm_gain, p_.hidden != nullptr ? s.t : s.y, w_.row, df, w_.row, sums + slots_.end_gain,
                          sums + slots_.end_shift);
         begin = false;
       });
     });
     using G = const Gradients&;
-    Targets targets{{slots_.end_gain, 1, w_.c, w_.cp, [](G g) { return g.norm_gain; }},
-                    {slots_.end_shift, 1, w_.c, w_.cp, [](G g) { return g.norm_shift; }},
-                    {slots_.decoder, w_.outputs, w_.c, w_.cp, [](G g) { return g.decoder; }},
-                    {slots_.decoder_bias, 1, w_.outputs, w_.op, [](G g) { return g.decoder_bias; }}};
+    Targets targets{{slots_.end_gain, 1, w_.c, w_.padded_width, [](G g) { return g.norm_gain; }},
+                    {slots_.end_shift, 1, w_.c, w_.padded_width, [](G g) { return g.norm_shift; }},
+                    {slots_.decoder, w_.outputs, w_.c, w_.padded_width, [](G g) { return g.decoder; }},
+                    {slots_.decoder_bias, 1, w_.outputs, w_.padded_outputs, [](G g) { return g.decoder_bias; }}};
     if (p_.hidden != nullptr) {
-      targets.push_back({slots_.hidden, w_.c, w_.c, w_.cp, [](G g) { return g.hidden; }});
-      targets.push_back({slots_.hidden_bias, 1, w_.c, w_.cp, [](G g) { return g.hidden_bias; }});
+      targets.push_back({slots_.hidden, w_.c, w_.c, w_.padded_width, [](G g) { return g.hidden; }});
+      targets.push_back({slots_.hidden_bias, 1, w_.c, w_.padded_width, [](G g) { return g.hidden_bias; }});
     }
     join_groups(targets, slots_.end_size);
     deliver(targets);
@@ -239,10 +276,11 @@ class Backward {
   void feed_slopes(std::size_t l, const Unit& unit, const Tile& t, float* sums, bool begin, Scratch& s) {
     const PackedBlock& b = p_.blocks[l];
     const float* const d = branch_slope(l, Branch::feed_forward, unit, t, s);
-    k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.ffn2_bias);
-    linear(t.rows, w_.c, w_.rp, d, w_.row, b.ffn2_back, s.wide1, w_.wide);
-    k_.gelu_backward(t.rows, w_.rp, tape_.blocks[l].h + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
-    weight_gradient(t.rows, d, w_.row, w_.c, s.wide2, w_.wide, w_.rp, sums + slots_.ffn2, begin);
+    k_.column_sums(t.rows, w_.padded_width, d, w_.row, sums + slots_.ffn2_bias);
+    linear(t.rows, {d, w_.c, w_.row}, b.ffn2_back, {s.wide1, w_.padded_ffn, w_.wide});
+    k_.gelu_backward(t.rows, w_.padded_ffn, tape_.blocks[l].h + t.point * w_.wide, w_.wide, s.wide2, w_.wide, s.wide1,
+                     w_.wide);
+    weight_gradient(t.rows, {d, w_.c, w_.row}, {s.wide2, w_.padded_ffn, w_.wide}, sums + slots_.ffn2, begin);
   }
 
   // Where the feed-forward part has a stencil: d(before GELU) of all points, which its transpose reads.
@@ -253,7 +291,7 @@ class Backward {
         feed_slopes(l, unit, t, sums, begin, s);
         for (Index r = 0; r < t.rows; ++r) {
           std::memcpy(dh_.data() + (t.point + r) * w_.wide, s.wide1 + r * w_.wide,
-                      static_cast<std::size_t>(w_.rp) * sizeof(float));
+                      static_cast<std::size_t>(w_.padded_ffn) * sizeof(float));
         }
         begin = false;
       });
@@ -264,11 +302,11 @@ class Backward {
   // grows.
   void feed_stencil(std::size_t l, const Sample& sample, const Tile& t, float* sums, Scratch& s) {
     const PackedBlock& b = p_.blocks[l];
-    const StencilRows slopes{dh_.data() + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
-    const StencilRows values{tape_.blocks[l].u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
+    const StencilRows slopes{dh_.data() + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.padded_ffn};
+    const StencilRows values{tape_.blocks[l].u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.padded_ffn};
     const float* const dh = dh_.data() + t.point * w_.wide;
     for (Index r = 0; r < t.rows; ++r)
-      std::memcpy(s.wide1 + r * w_.wide, dh + r * w_.wide, static_cast<std::size_t>(w_.rp) * sizeof(float));
+      std::memcpy(s.wide1 + r * w_.wide, dh + r * w_.wide, static_cast<std::size_t>(w_.padded_ffn) * sizeof(float));
     add_stencil(k_, sample, slopes, true, t.first, t.rows, s.wide1, w_.wide, s);
     add_stencil_gradient(k_, sample, values, t.first, t.rows, dh, w_.wide, sums + slots_.ffn_filter);
   }
@@ -276,9 +314,9 @@ class Backward {
   void scatter(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m;
+    const Index padded_agents = tape_.padded_agents, m = tape_.m;
     const bool fed = b.ffn_filter != nullptr;
-    if (fed) tape_.part->fetch_halo(dh_.data(), w_.wide, w_.rp, true);
+    if (fed) tape_.part->fetch_halo(dh_.data(), w_.wide, w_.padded_ffn, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       if (begin && !fed) std::fill_n(sums, slots_.vectors, 0.0f);
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
@@ -295,18 +333,19 @@ class Backward {
         } else {
           feed_slopes(l, unit, t, sums, begin, s);
         }
-        k_.norm_apply(t.rows, w_.cp, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
-        weight_gradient(t.rows, s.wide1, w_.wide, w_.r, s.x, w_.row, w_.cp, sums + slots_.ffn1, begin);
-        k_.column_sums(t.rows, w_.rp, s.wide1, w_.wide, sums + slots_.ffn1_bias);
-        linear(t.rows, w_.r, w_.cp, s.wide1, w_.wide, b.ffn1_back, s.y, w_.row);
-        k_.norm_backward(t.rows, w_.c, w_.cp, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row,
+        k_.norm_apply(t.rows, w_.padded_width, mid, w_.row, stats2, b.norm2_gain, b.norm2_shift, s.x, w_.row);
+        weight_gradient(t.rows, {s.wide1, w_.r, w_.wide}, {s.x, w_.padded_width, w_.row}, sums + slots_.ffn1, begin);
+        k_.column_sums(t.rows, w_.padded_ffn, s.wide1, w_.wide, sums + slots_.ffn1_bias);
+        linear(t.rows, {s.wide1, w_.r, w_.wide}, b.ffn1_back, {s.y, w_.padded_width, w_.row});
+        k_.norm_backward(t.rows, w_.c, w_.padded_width, mid, w_.row, stats2, b.norm2_gain, s.y, w_.row, df, w_.row,
                          sums + slots_.norm2_gain, sums + slots_.norm2_shift);
         // Output projection.
         const float* const d = branch_slope(l, Branch::attention, unit, t, s);
-        k_.column_sums(t.rows, w_.cp, d, w_.row, sums + slots_.out_bias);
-        weight_gradient(t.rows, d, w_.row, w_.c, state.z + t.point * w_.row, w_.row, w_.cp, sums + slots_.out, begin);
+        k_.column_sums(t.rows, w_.padded_width, d, w_.row, sums + slots_.out_bias);
+        weight_gradient(t.rows, {d, w_.c, w_.row}, {state.z + t.point * w_.row, w_.padded_width, w_.row},
+                        sums + slots_.out, begin);
         float* const dz = dz_.data() + t.point * w_.row;
-        linear(t.rows, w_.c, w_.cp, d, w_.row, b.out_back, dz, w_.row);
+        linear(t.rows, {d, w_.c, w_.row}, b.out_back, {dz, w_.padded_width, w_.row});
         // Softmax over agents.
         const BiasRows rows = bias_rows(p_, b, *sample.geometry, t, s);
         const float* const places = place_rows(*sample.geometry, t, s);
@@ -314,23 +353,36 @@ class Backward {
         float* const dq = dx_.data() + t.point * w_.row;
         std::fill_n(s.drow, kTile, 0.0f);
         for (Index h = 0; h < w_.heads; ++h) {
-          float* const head_dy = dy + h * w_.d * mp;
-          float* const head_da = da + h * w_.d * mp;
+          float* const head_dy = dy + h * w_.d * padded_agents;
+          float* const head_da = da + h * w_.d * padded_agents;
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const q = queries + r * w_.row + h * w_.d;
             const float* const dout = dz + r * w_.row + h * w_.d;
             const bool clear = first && r == 0;
             const float* const near = near_logits(*sample.geometry, h, places, r, count, s);
-            k_.gemm({count, w_.d, mp, q, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
-                     rows.row2 == nullptr ? nullptr : rows.row2 + r, state.logit_column2, nullptr});
-            linear(count, w_.d, mp, dout, w_.row, agents.y_back + h * w_.d * mp, s.dlogits, mp);
-            k_.broadcast_backward(count, m, mp, s.logits, s.dlogits, state.maxima + h * tape_.total + t.point + r,
+            k_.gemm({.rows = count,
+                     .depth = w_.d,
+                     .columns = padded_agents,
+                     .a = q,
+                     .a_stride = w_.row,
+                     .b = agents.a_ahead + h * w_.d * padded_agents,
+                     .c = s.logits,
+                     .c_stride = padded_agents,
+                     .plus = near,
+                     .plus_stride = padded_agents,
+                     .row = rows.row2 == nullptr ? nullptr : rows.row2 + r,
+                     .column = state.logit_column2});
+            linear(count, {dout, w_.d, w_.row}, agents.y_back + h * w_.d * padded_agents,
+                   {s.dlogits, padded_agents, padded_agents});
+            k_.broadcast_backward(count, m, padded_agents, s.logits, s.dlogits,
+                                  state.maxima + h * tape_.total + t.point + r,
                                   state.inverse + h * tape_.total + t.point + r,
                                   rows.row2 == nullptr ? nullptr : state.column2, s.drow + r);
-            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dq + r * w_.row + h * w_.d, w_.row);
-            weight_gradient(count, dout, w_.row, w_.d, s.logits, mp, mp, head_dy, clear);
-            weight_gradient(count, q, w_.row, w_.d, s.dlogits, mp, mp, head_da, clear);
+            linear(count, {s.dlogits, m, padded_agents}, agents.a_back + h * m * w_.padded_head,
+                   {dq + r * w_.row + h * w_.d, w_.padded_head, w_.row});
+            weight_gradient(count, {dout, w_.d, w_.row}, {s.logits, padded_agents, padded_agents}, head_dy, clear);
+            weight_gradient(count, {q, w_.d, w_.row}, {s.dlogits, padded_agents, padded_agents}, head_da, clear);
             if (state.column2 != nullptr)
               column_gradient(count, s.dlogits, rows.row2 == nullptr ? nullptr : rows.row2 + r, sums + slots_.column2);
           }
@@ -346,9 +398,20 @@ class Backward {
   // sum[m] += sum_r row[r] d[r][m]
   void column_gradient(Index rows, const float* d, const float* row, float* sum) const {
     if (row == nullptr) {
-      k_.column_sums(rows, tape_.mp, d, tape_.mp, sum);
+      k_.column_sums(rows, tape_.padded_agents, d, tape_.padded_agents, sum);
     } else {
-      k_.gemm({1, rows, tape_.mp, row, 1, true, d, tape_.mp, sum, tape_.mp, sum, tape_.mp, nullptr, nullptr, nullptr});
+      k_.gemm({.rows = 1,
+               .depth = rows,
+               .columns = tape_.padded_agents,
+               .a = row,
+               .a_stride = 1,
+               .transposed = true,
+               .b = d,
+               .b_stride = tape_.padded_agents,
+               .c = sum,
+               .c_stride = tape_.padded_agents,
+               .plus = sum,
+               .plus_stride = tape_.padded_agents});
     }
   }
 
@@ -374,8 +437,8 @@ class Backward {
 
   // dY of each sample from its units.
   void join(std::size_t l) {
-    sum_units(units_.data(), unit_size(), w_.c * tape_.mp);  // dY
-    const Index mp = tape_.mp, m = tape_.m, size = w_.d * mp;
+    sum_units(units_.data(), unit_size(), w_.c * tape_.padded_agents);  // dY
+    const Index padded_agents = tape_.padded_agents, m = tape_.m, size = w_.d * padded_agents;
     parallel_for(static_cast<Index>(tape_.samples.size()) * w_.heads, [&](Index task, int) {
       const Index sample = task / w_.heads, h = task % w_.heads;
       const auto at = static_cast<std::size_t>(sample);
@@ -389,21 +452,35 @@ class Backward {
                           g.dy + h * size, g.dmaps + h * map_size);
         dy = g.dy + h * size;
       }
-      float* const delta = g.delta + h * mp;
-      std::fill_n(delta, mp, 0.0f);
+      float* const delta = g.delta + h * padded_agents;
+      std::fill_n(delta, padded_agents, 0.0f);
       for (Index d = 0; d < w_.d; ++d) {
-        for (Index i = 0; i < m; ++i) delta[i] += y[d * mp + i] * dy[d * mp + i];
+        for (Index i = 0; i < m; ++i) delta[i] += y[d * padded_agents + i] * dy[d * padded_agents + i];
       }
-      k_.pack({w_.d, mp, m, 0, mp, dy, mp, 1, 1.0f, g.dy_ahead + h * size});
-      k_.pack({m, w_.dp, w_.d, 0, w_.dp, dy, 1, mp, 1.0f, g.dy_back + h * m * w_.dp});
+      k_.pack({.depth = w_.d,
+               .columns = padded_agents,
+               .real = m,
+               .last = padded_agents,
+               .from = dy,
+               .step = padded_agents,
+               .stride = 1,
+               .to = g.dy_ahead + h * size});
+      k_.pack({.depth = m,
+               .columns = w_.padded_head,
+               .real = w_.d,
+               .last = w_.padded_head,
+               .from = dy,
+               .step = 1,
+               .stride = padded_agents,
+               .to = g.dy_back + h * m * w_.padded_head});
     });
   }
 
   void gather(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m;
-    if (b.filter != nullptr) tape_.part->fetch_halo(dz_.data(), w_.row, w_.cp, true);
+    const Index padded_agents = tape_.padded_agents, m = tape_.m;
+    if (b.filter != nullptr) tape_.part->fetch_halo(dz_.data(), w_.row, w_.padded_width, true);
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       const SampleGradients g = of_sample(unit.sample);
@@ -417,8 +494,8 @@ class Backward {
         float* const dv = s.z;
         std::fill_n(dv, t.rows * w_.row, 0.0f);
         if (b.filter != nullptr) {
-          const StencilRows slopes{dz_.data() + sample.first * w_.row, w_.row, b.filter, w_.cp};
-          const StencilRows values{state.v + sample.first * w_.row, w_.row, b.filter, w_.cp};
+          const StencilRows slopes{dz_.data() + sample.first * w_.row, w_.row, b.filter, w_.padded_width};
+          const StencilRows values{state.v + sample.first * w_.row, w_.row, b.filter, w_.padded_width};
           add_stencil(k_, sample, slopes, true, t.first, t.rows, dv, w_.row, s);
           add_stencil_gradient(k_, sample, values, t.first, t.rows, dz_.data() + t.point * w_.row, w_.row,
                                sums + slots_.filter);
@@ -431,28 +508,43 @@ class Backward {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const head_k = keys + r * w_.row + h * w_.d;
             const float* const near = near_logits(geometry, h, places, r, count, s);
-            k_.gemm({count, w_.d, mp, head_k, w_.row, false, agents.a_ahead + h * w_.d * mp, 0, s.logits, mp, near, mp,
-                     rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1, nullptr});
-            linear(count, w_.d, mp, v + r * w_.row + h * w_.d, w_.row, g.dy_ahead + h * w_.d * mp, s.dlogits, mp);
-            k_.aggregate_backward(count, mp, s.logits, s.dlogits, agents.maxima + h * mp, agents.inverse + h * mp,
-                                  g.delta + h * mp, state.column1, s.drow + r);
+            k_.gemm({.rows = count,
+                     .depth = w_.d,
+                     .columns = padded_agents,
+                     .a = head_k,
+                     .a_stride = w_.row,
+                     .b = agents.a_ahead + h * w_.d * padded_agents,
+                     .c = s.logits,
+                     .c_stride = padded_agents,
+                     .plus = near,
+                     .plus_stride = padded_agents,
+                     .row = rows.row1 == nullptr ? nullptr : rows.row1 + r,
+                     .column = state.logit_column1});
+            linear(count, {v + r * w_.row + h * w_.d, w_.d, w_.row}, g.dy_ahead + h * w_.d * padded_agents,
+                   {s.dlogits, padded_agents, padded_agents});
+            k_.aggregate_backward(count, padded_agents, s.logits, s.dlogits, agents.maxima + h * padded_agents,
+                                  agents.inverse + h * padded_agents, g.delta + h * padded_agents, state.column1,
+                                  s.drow + r);
             float* const head_dv = dv + r * w_.row + h * w_.d;
-            linear(count, m, w_.dp, s.logits, mp, g.dy_back + h * m * w_.dp, head_dv, w_.row, head_dv);
-            linear(count, m, w_.dp, s.dlogits, mp, agents.a_back + h * m * w_.dp, dk + r * w_.row + h * w_.d, w_.row);
-            weight_gradient(count, head_k, w_.row, w_.d, s.dlogits, mp, mp, da + h * w_.d * mp, false);
+            linear(count, {s.logits, m, padded_agents}, g.dy_back + h * m * w_.padded_head,
+                   {head_dv, w_.padded_head, w_.row}, head_dv);
+            linear(count, {s.dlogits, m, padded_agents}, agents.a_back + h * m * w_.padded_head,
+                   {dk + r * w_.row + h * w_.d, w_.padded_head, w_.row});
+            weight_gradient(count, {head_k, w_.d, w_.row}, {s.dlogits, padded_agents, padded_agents},
+                            da + h * w_.d * padded_agents, false);
             if (p_.shape.bias == Bias::outer) column_gradient(count, s.dlogits, rows.row1 + r, sums + slots_.column1);
           }
         }
         if (rows.row1 != nullptr)
           interpolate_back(geometry.at_points, s.drow, t.first, t.rows, s.line, sums + slots_.bias2);
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain,
-                      b.norm1_shift, s.x, w_.row);
-        weight_gradient(t.rows, dx, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.q, begin);
-        weight_gradient(t.rows, dk, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.k, begin);
-        weight_gradient(t.rows, dv, w_.row, w_.c, s.x, w_.row, w_.cp, sums + slots_.v, begin);
-        linear(t.rows, w_.c, w_.cp, dx, w_.row, b.q_back, s.t, w_.row);
-        linear(t.rows, w_.c, w_.cp, dk, w_.row, b.k_back, s.t, w_.row, s.t);
-        linear(t.rows, w_.c, w_.cp, dv, w_.row, b.v_back, s.t, w_.row, s.t);
+        k_.norm_apply(t.rows, w_.padded_width, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point,
+                      b.norm1_gain, b.norm1_shift, s.x, w_.row);
+        weight_gradient(t.rows, {dx, w_.c, w_.row}, {s.x, w_.padded_width, w_.row}, sums + slots_.q, begin);
+        weight_gradient(t.rows, {dk, w_.c, w_.row}, {s.x, w_.padded_width, w_.row}, sums + slots_.k, begin);
+        weight_gradient(t.rows, {dv, w_.c, w_.row}, {s.x, w_.padded_width, w_.row}, sums + slots_.v, begin);
+        linear(t.rows, {dx, w_.c, w_.row}, b.q_back, {s.t, w_.padded_width, w_.row});
+        linear(t.rows, {dk, w_.c, w_.row}, b.k_back, {s.t, w_.padded_width, w_.row}, s.t);
+        linear(t.rows, {dv, w_.c, w_.row}, b.v_back, {s.t, w_.padded_width, w_.row}, s.t);
         copy_rows(t.rows, s.t, dx);
         begin = false;
       });
@@ -461,9 +553,9 @@ class Backward {
 
   // dA of each sample from its units, and through A = mean Wq to the means of the patches.
   void agents(std::size_t l) {
-    sum_units(da_of(0), unit_size(), w_.c * tape_.mp);
+    sum_units(da_of(0), unit_size(), w_.c * tape_.padded_agents);
     const PackedBlock& b = p_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m, chunks = mp / kPad;
+    const Index padded_agents = tape_.padded_agents, m = tape_.m, chunks = padded_agents / kPad;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
     parallel_for(static_cast<Index>(tape_.samples.size()) * chunks, [&](Index task, int) {
       const auto at = static_cast<std::size_t>(task / chunks);
@@ -471,11 +563,12 @@ class Backward {
       const SampleGradients g = of_sample(task / chunks);
       const float* const da = da_of(tape_.partition.first_unit[at]);  // [C, Mp]
       for (Index i = first; i < last; ++i) {
-        std::fill_n(g.da + i * w_.cp, w_.cp, 0.0f);
-        for (Index c = 0; c < w_.c; ++c) g.da[i * w_.cp + c] = factor * da[c * mp + i];
+        std::fill_n(g.da + i * w_.padded_width, w_.padded_width, 0.0f);
+        for (Index c = 0; c < w_.c; ++c) g.da[i * w_.padded_width + c] = factor * da[c * padded_agents + i];
       }
       if (b.latent == nullptr)
-        linear(last - first, w_.c, w_.cp, g.da + first * w_.cp, w_.cp, b.q_back, g.pooled + first * w_.cp, w_.cp);
+        linear(last - first, {g.da + first * w_.padded_width, w_.c, w_.padded_width}, b.q_back,
+               {g.pooled + first * w_.padded_width, w_.padded_width, w_.padded_width});
     });
   }
 
@@ -488,7 +581,7 @@ class Backward {
         float* const dx = dx_.data() + t.point * w_.row;
         for (Index r = 0; b.latent == nullptr && r < t.rows; ++r)
           spread(*sample.geometry, t.first + r, g.pooled, dx + r * w_.row);
-        k_.norm_backward(t.rows, w_.c, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point,
+        k_.norm_backward(t.rows, w_.c, w_.padded_width, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point,
                          b.norm1_gain, dx, w_.row, df_.data() + t.point * w_.row, w_.row, sums + slots_.norm1_gain,
                          sums + slots_.norm1_shift);
       });
@@ -502,7 +595,7 @@ class Backward {
       for (const auto& entry : g.patches_of[axis].of(rest % n)) {
         const Index at = patch + stride * entry.other;
         if (axis == 0) {
-          k_.add(w_.cp, weight * entry.weight, pooled + at * w_.cp, dx);
+          k_.add(w_.padded_width, weight * entry.weight, pooled + at * w_.padded_width, dx);
         } else {
           self(self, axis - 1, rest / n, stride * static_cast<Index>(g.patches[axis].size()), at,
                weight * entry.weight);
@@ -515,46 +608,56 @@ class Backward {
   void encoder() {
     for_groups([&](Index u, const Unit& unit, const Sample& sample, float* sums, bool begin, Scratch& s) {
       if (begin) std::fill_n(sums, slots_.end_vectors, 0.0f);
-      float* const dtime = dtime_ == nullptr ? nullptr : dtime_units_.data() + u * w_.cp;
-      if (dtime != nullptr) std::fill_n(dtime, w_.cp, 0.0f);
+      float* const dtime = dtime_ == nullptr ? nullptr : dtime_units_.data() + u * w_.padded_width;
+      if (dtime != nullptr) std::fill_n(dtime, w_.padded_width, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const df = df_.data() + t.point * w_.row;
         const float* const input = input_ + t.point * w_.inputs;
         for (Index r = 0; r < t.rows; ++r) {
-          std::memcpy(s.input + r * w_.ip, input + r * w_.inputs, static_cast<std::size_t>(w_.inputs) * sizeof(float));
+          std::memcpy(s.input + r * w_.padded_inputs, input + r * w_.inputs,
+                      static_cast<std::size_t>(w_.inputs) * sizeof(float));
         }
-        k_.gemm({t.rows, w_.inputs, w_.ep, input, w_.inputs, false, p_.encoder1, 0, s.wide3, w_.wide, nullptr, 0,
-                 nullptr, p_.encoder1_bias, nullptr});
-        linear(t.rows, w_.c, w_.ep, df, w_.row, p_.encoder2_back, s.wide1, w_.wide);
-        k_.gelu_backward(t.rows, w_.ep, s.wide3, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
-        weight_gradient(t.rows, df, w_.row, w_.c, s.wide2, w_.wide, w_.ep, sums + slots_.encoder2, begin);
-        k_.column_sums(t.rows, w_.cp, df, w_.row, sums + slots_.encoder_bias);
-        if (dtime != nullptr) k_.column_sums(t.rows, w_.cp, df, w_.row, dtime);
-        weight_gradient(t.rows, s.wide1, w_.wide, w_.e, s.input, w_.ip, w_.ip, sums + slots_.encoder1, begin);
-        k_.column_sums(t.rows, w_.ep, s.wide1, w_.wide, sums + slots_.encoder1_bias);
+        k_.gemm({.rows = t.rows,
+                 .depth = w_.inputs,
+                 .columns = w_.padded_encoder,
+                 .a = input,
+                 .a_stride = w_.inputs,
+                 .b = p_.encoder1,
+                 .c = s.wide3,
+                 .c_stride = w_.wide,
+                 .column = p_.encoder1_bias});
+        linear(t.rows, {df, w_.c, w_.row}, p_.encoder2_back, {s.wide1, w_.padded_encoder, w_.wide});
+        k_.gelu_backward(t.rows, w_.padded_encoder, s.wide3, w_.wide, s.wide2, w_.wide, s.wide1, w_.wide);
+        weight_gradient(t.rows, {df, w_.c, w_.row}, {s.wide2, w_.padded_encoder, w_.wide}, sums + slots_.encoder2,
+                        begin);
+        k_.column_sums(t.rows, w_.padded_width, df, w_.row, sums + slots_.encoder_bias);
+        if (dtime != nullptr) k_.column_sums(t.rows, w_.padded_width, df, w_.row, dtime);
+        weight_gradient(t.rows, {s.wide1, w_.e, w_.wide}, {s.input, w_.padded_inputs, w_.padded_inputs},
+                        sums + slots_.encoder1, begin);
+        k_.column_sums(t.rows, w_.padded_encoder, s.wide1, w_.wide, sums + slots_.encoder1_bias);
         if (dinput_ != nullptr) {
-          linear(t.rows, w_.e, w_.ip, s.wide1, w_.wide, p_.encoder1_back, s.input, w_.ip);
+          linear(t.rows, {s.wide1, w_.e, w_.wide}, p_.encoder1_back, {s.input, w_.padded_inputs, w_.padded_inputs});
           for (Index r = 0; r < t.rows; ++r) {
-            std::memcpy(dinput_ + (t.point + r) * w_.inputs, s.input + r * w_.ip,
+            std::memcpy(dinput_ + (t.point + r) * w_.inputs, s.input + r * w_.padded_inputs,
                         static_cast<std::size_t>(w_.inputs) * sizeof(float));
           }
-          std::fill_n(s.input, kTile * w_.ip, 0.0f);  // the columns beyond the inputs are zeros again
+          std::fill_n(s.input, kTile * w_.padded_inputs, 0.0f);  // the columns beyond the inputs are zeros again
         }
         begin = false;
       });
     });
     using G = const Gradients&;
-    const Targets targets{{slots_.encoder1, w_.e, w_.inputs, w_.ip, [](G g) { return g.encoder1; }},
-                          {slots_.encoder1_bias, 1, w_.e, w_.ep, [](G g) { return g.encoder1_bias; }},
-                          {slots_.encoder2, w_.c, w_.e, w_.ep, [](G g) { return g.encoder2; }},
-                          {slots_.encoder_bias, 1, w_.c, w_.cp, [](G g) { return g.encoder2_bias; }}};
+    const Targets targets{{slots_.encoder1, w_.e, w_.inputs, w_.padded_inputs, [](G g) { return g.encoder1; }},
+                          {slots_.encoder1_bias, 1, w_.e, w_.padded_encoder, [](G g) { return g.encoder1_bias; }},
+                          {slots_.encoder2, w_.c, w_.e, w_.padded_encoder, [](G g) { return g.encoder2; }},
+                          {slots_.encoder_bias, 1, w_.c, w_.padded_width, [](G g) { return g.encoder2_bias; }}};
     join_groups(targets, slots_.end_size);
     deliver(targets);
-    if (dtime_ != nullptr) sum_units(dtime_units_.data(), w_.cp, w_.cp);
+    if (dtime_ != nullptr) sum_units(dtime_units_.data(), w_.padded_width, w_.padded_width);
     if (dinput_ != nullptr) tape_.part->share_points(dinput_, w_.inputs);
     for (G g : to_) std::copy_n(g.encoder2_bias, w_.c, g.placeholder);  // they are added to each other
     for (std::size_t i = 0; dtime_ != nullptr && i < tape_.samples.size(); ++i) {
-      std::copy_n(dtime_units_.data() + tape_.partition.first_unit[i] * w_.cp, w_.c,
+      std::copy_n(dtime_units_.data() + tape_.partition.first_unit[i] * w_.padded_width, w_.c,
                   dtime_ + static_cast<Index>(i) * w_.c);
     }
   }
@@ -635,30 +738,30 @@ class Backward {
                          [l, tensor, offset](const Gradients& g) { return g.blocks[l].*tensor + offset; }, transposed});
     };
     using B = BlockTensors<float*>;
-    add(slots_.q, w_.c, w_.c, w_.cp, &B::qkv);
-    add(slots_.k, w_.c, w_.c, w_.cp, &B::qkv, square);
-    add(slots_.v, w_.c, w_.c, w_.cp, &B::qkv, 2 * square);
-    add(slots_.out, w_.c, w_.c, w_.cp, &B::out);
-    add(slots_.out_bias, 1, w_.c, w_.cp, &B::out_bias);
-    add(slots_.ffn1, w_.r, w_.c, w_.cp, &B::ffn1);
-    add(slots_.ffn1_bias, 1, w_.r, w_.rp, &B::ffn1_bias);
-    add(slots_.ffn2, w_.c, w_.r, w_.rp, &B::ffn2);
-    add(slots_.ffn2_bias, 1, w_.c, w_.cp, &B::ffn2_bias);
-    add(slots_.norm1_gain, 1, w_.c, w_.cp, &B::norm1_gain);
-    add(slots_.norm1_shift, 1, w_.c, w_.cp, &B::norm1_shift);
-    add(slots_.norm2_gain, 1, w_.c, w_.cp, &B::norm2_gain);
-    add(slots_.norm2_shift, 1, w_.c, w_.cp, &B::norm2_shift);
-    if (w_.taps > 0) add(slots_.filter, w_.taps, w_.c, w_.cp, &B::dwc, 0, true);
-    if (w_.ffn_taps > 0) add(slots_.ffn_filter, w_.ffn_taps, w_.r, w_.rp, &B::ffn_dwc, 0, true);
+    add(slots_.q, w_.c, w_.c, w_.padded_width, &B::qkv);
+    add(slots_.k, w_.c, w_.c, w_.padded_width, &B::qkv, square);
+    add(slots_.v, w_.c, w_.c, w_.padded_width, &B::qkv, 2 * square);
+    add(slots_.out, w_.c, w_.c, w_.padded_width, &B::out);
+    add(slots_.out_bias, 1, w_.c, w_.padded_width, &B::out_bias);
+    add(slots_.ffn1, w_.r, w_.c, w_.padded_width, &B::ffn1);
+    add(slots_.ffn1_bias, 1, w_.r, w_.padded_ffn, &B::ffn1_bias);
+    add(slots_.ffn2, w_.c, w_.r, w_.padded_ffn, &B::ffn2);
+    add(slots_.ffn2_bias, 1, w_.c, w_.padded_width, &B::ffn2_bias);
+    add(slots_.norm1_gain, 1, w_.c, w_.padded_width, &B::norm1_gain);
+    add(slots_.norm1_shift, 1, w_.c, w_.padded_width, &B::norm1_shift);
+    add(slots_.norm2_gain, 1, w_.c, w_.padded_width, &B::norm2_gain);
+    add(slots_.norm2_shift, 1, w_.c, w_.padded_width, &B::norm2_shift);
+    if (w_.taps > 0) add(slots_.filter, w_.taps, w_.c, w_.padded_width, &B::dwc, 0, true);
+    if (w_.ffn_taps > 0) add(slots_.ffn_filter, w_.ffn_taps, w_.r, w_.padded_ffn, &B::ffn_dwc, 0, true);
     if (biased) add(slots_.bias2, 1, trained_, trained_, &B::bias2);
     if (outer) add(slots_.bias3, 1, trained_, trained_, &B::bias3);
     Targets from_groups = targets;
-    from_groups.push_back({slots_.column1, 1, tape_.m, tape_.mp, {}});
-    from_groups.push_back({slots_.column2, 1, tape_.m, tape_.mp, {}});
+    from_groups.push_back({slots_.column1, 1, tape_.m, tape_.padded_agents, {}});
+    from_groups.push_back({slots_.column2, 1, tape_.m, tape_.padded_agents, {}});
     join_groups(from_groups, slots_.block_size);
     if (latent) {
       add_latent();
-      add(slots_.latent, tape_.m, w_.c, w_.cp, &B::latent);
+      add(slots_.latent, tape_.m, w_.c, w_.padded_width, &B::latent);
     } else {
       add_agents_of_queries(l);
     }
@@ -681,18 +784,29 @@ class Backward {
 
   // A = mean Wq: dWq += dA^T mean, a few rows of it per task.
   void add_agents_of_queries(std::size_t l) {
-    const Index chunks = w_.cp / kPad;
+    const Index chunks = w_.padded_width / kPad;
     parallel_for(samples() * chunks, [&](Index task, int) {
       const Index i = task / chunks, first = task % chunks * kPad, rows = std::min(kPad, w_.c - first);
-      float* const sum = sums_of(i) + slots_.q + first * w_.cp;
+      float* const sum = sums_of(i) + slots_.q + first * w_.padded_width;
       const AgentState& agents = tape_.blocks[l].agents[static_cast<std::size_t>(i)];
-      k_.gemm({rows, tape_.m, w_.cp, of_sample(i).da + first, w_.cp, true, agents.pooled, w_.cp, sum, w_.cp, sum, w_.cp,
-               nullptr, nullptr, nullptr});
+      k_.gemm({.rows = rows,
+               .depth = tape_.m,
+               .columns = w_.padded_width,
+               .a = of_sample(i).da + first,
+               .a_stride = w_.padded_width,
+               .transposed = true,
+               .b = agents.pooled,
+               .b_stride = w_.padded_width,
+               .c = sum,
+               .c_stride = w_.padded_width,
+               .plus = sum,
+               .plus_stride = w_.padded_width});
     });
   }
 
   void add_latent() {
-    for (Index i = 0; i < samples(); ++i) std::copy_n(of_sample(i).da, tape_.m * w_.cp, sums_of(i) + slots_.latent);
+    for (Index i = 0; i < samples(); ++i)
+      std::copy_n(of_sample(i).da, tape_.m * w_.padded_width, sums_of(i) + slots_.latent);
   }
 
   void add_maps() {
@@ -716,7 +830,7 @@ class Backward {
 
   void copy_rows(Index rows, const float* from, float* to) const {
     for (Index r = 0; r < rows; ++r)
-      std::memcpy(to + r * w_.row, from + r * w_.row, static_cast<std::size_t>(w_.cp) * sizeof(float));
+      std::memcpy(to + r * w_.row, from + r * w_.row, static_cast<std::size_t>(w_.padded_width) * sizeof(float));
   }
 
   const PackedWeights& p_;

@@ -30,7 +30,8 @@ class Forward {
         time_(time),
         scratch_(p.w, tape, false),
         partials_(static_cast<std::int64_t>(tape.partition.units.size()) * partial_size()),
-        pooled_(static_cast<std::int64_t>(std::max<std::size_t>(1, tape.pool.first_run.size()) - 1) * p.w.cp) {}
+        pooled_(static_cast<std::int64_t>(std::max<std::size_t>(1, tape.pool.first_run.size()) - 1) *
+                p.w.padded_width) {}
 
   void run() {
     encode();
@@ -48,7 +49,7 @@ class Forward {
  private:
   using Index = std::int64_t;
 
-  Index partial_size() const { return w_.heads * (2 + w_.d) * tape_.mp; }
+  Index partial_size() const { return w_.heads * (2 + w_.d) * tape_.padded_agents; }
 
   template <class F>
   void for_units(F&& f) {
@@ -66,7 +67,7 @@ class Forward {
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       const float* column = p_.encoder_bias;
       if (time_ != nullptr) {
-        std::memcpy(s.t, p_.encoder_bias, static_cast<std::size_t>(w_.cp) * sizeof(float));
+        std::memcpy(s.t, p_.encoder_bias, static_cast<std::size_t>(w_.padded_width) * sizeof(float));
         k_.add(w_.c, 1.0f, time_ + unit.sample * w_.c, s.t);
         column = s.t;
       }
@@ -84,7 +85,7 @@ class Forward {
     const Geometry& g = *tape_.samples[0].geometry;
     const PackedBlock& b = p_.blocks[l];
     const auto fill = [&](const float* vector, float* column) {
-      std::fill_n(column, tape_.mp, 0.0f);
+      std::fill_n(column, tape_.padded_agents, 0.0f);
       if (vector == nullptr) {
         std::fill_n(column, tape_.m, 1.0f);
       } else if (g.at_agents.empty()) {
@@ -95,13 +96,14 @@ class Forward {
     };
     fill(p_.shape.bias == Bias::outer ? b.bias1 : nullptr, state.column1);
     fill(b.bias4, state.column2);
-    for (Index i = 0; i < 2 * tape_.mp; ++i) state.logit_column1[i] = static_cast<float>(kLog2E) * state.column1[i];
+    for (Index i = 0; i < 2 * tape_.padded_agents; ++i)
+      state.logit_column1[i] = static_cast<float>(kLog2E) * state.column1[i];
   }
 
   void pool(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    const Index chunks = tape_.mp / kPad;
+    const Index chunks = tape_.padded_agents / kPad;
     const float factor = static_cast<float>(kLog2E / std::sqrt(static_cast<double>(w_.d)));
     if (b.latent == nullptr) {
       pool_units(l);
@@ -111,19 +113,34 @@ class Forward {
       const auto at = static_cast<std::size_t>(task / chunks);
       const AgentState& agents = state.agents[at];
       const Index first = task % chunks * kPad, last = std::min(first + kPad, tape_.m);
-      float* const a = agents.a + first * w_.cp;
+      float* const a = agents.a + first * w_.padded_width;
       if (b.latent != nullptr) {
         for (Index m = first; m < last; ++m) {
-          std::memcpy(agents.a + m * w_.cp, b.latent + m * w_.c, static_cast<std::size_t>(w_.c) * sizeof(float));
-          std::fill_n(agents.a + m * w_.cp + w_.c, w_.cp - w_.c, 0.0f);
+          std::memcpy(agents.a + m * w_.padded_width, b.latent + m * w_.c,
+                      static_cast<std::size_t>(w_.c) * sizeof(float));
+          std::fill_n(agents.a + m * w_.padded_width + w_.c, w_.padded_width - w_.c, 0.0f);
         }
       } else {
-        k_.gemm({last - first, w_.c, w_.cp, agents.pooled + first * w_.cp, w_.cp, false, b.q, 0, a, w_.cp, nullptr, 0,
-                 nullptr, nullptr, nullptr});
+        k_.gemm({.rows = last - first,
+                 .depth = w_.c,
+                 .columns = w_.padded_width,
+                 .a = agents.pooled + first * w_.padded_width,
+                 .a_stride = w_.padded_width,
+                 .b = b.q,
+                 .c = a,
+                 .c_stride = w_.padded_width});
       }
       for (Index h = 0; h < w_.heads; ++h) {
-        k_.pack({w_.d, tape_.mp, tape_.m, first, last == tape_.m ? tape_.mp : last, agents.a + h * w_.d, 1, w_.cp,
-                 factor, agents.a_ahead + h * w_.d * tape_.mp});
+        k_.pack({.depth = w_.d,
+                 .columns = tape_.padded_agents,
+                 .real = tape_.m,
+                 .first = first,
+                 .last = last == tape_.m ? tape_.padded_agents : last,
+                 .from = agents.a + h * w_.d,
+                 .step = 1,
+                 .stride = w_.padded_width,
+                 .factor = factor,
+                 .to = agents.a_ahead + h * w_.d * tape_.padded_agents});
       }
     });
   }
@@ -143,21 +160,21 @@ class Forward {
       Scratch& s = scratch_.of(thread);
       const auto [piece, u] = own[static_cast<std::size_t>(task)];
       const Index sample = tape_.partition.units[static_cast<std::size_t>(u)].sample;
-      float* const sum = pooled_.data() + piece * w_.cp;
-      std::fill_n(sum, w_.cp, 0.0f);
+      float* const sum = pooled_.data() + piece * w_.padded_width;
+      std::fill_n(sum, w_.padded_width, 0.0f);
       for (Index r = pool.first_run[static_cast<std::size_t>(piece)];
            r < pool.first_run[static_cast<std::size_t>(piece) + 1]; ++r) {
         const PoolPieces::Run& run = pool.runs[static_cast<std::size_t>(r)];
         for (Index k = 0; k < run.count; k += kTile) {
           const Index rows = std::min(kTile, run.count - k);
           const Index point = tape_.samples[static_cast<std::size_t>(sample)].first + run.first + k;
-          k_.norm_apply(rows, w_.cp, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
+          k_.norm_apply(rows, w_.padded_width, state.f + point * w_.row, w_.row, state.stats1 + 2 * point, b.norm1_gain,
                         b.norm1_shift, s.x, w_.row);
-          k_.column_sums(rows, w_.cp, s.x, w_.row, sum);
+          k_.column_sums(rows, w_.padded_width, s.x, w_.row, sum);
         }
       }
     });
-    if (!tape_.part->whole()) tape_.part->turn(pool.first_piece, pooled_.data(), w_.cp, columns_);
+    if (!tape_.part->whole()) tape_.part->turn(pool.first_piece, pooled_.data(), w_.padded_width, columns_);
   }
 
   // `count` columns of the mean of LN(f) over a patch; piece(i) is where those of piece i lie.
@@ -177,19 +194,21 @@ class Forward {
     const PoolPieces& pool = tape_.pool;
     const Index patches = static_cast<Index>(tape_.samples.size()) * tape_.m;
     const auto mean_of = [&](Index patch) {
-      return tape_.blocks[l].agents[static_cast<std::size_t>(patch / tape_.m)].pooled + patch % tape_.m * w_.cp;
+      return tape_.blocks[l].agents[static_cast<std::size_t>(patch / tape_.m)].pooled +
+             patch % tape_.m * w_.padded_width;
     };
     if (tape_.part->whole()) {
       parallel_for(patches, scratch_.threads(), [&](Index patch, int) {
         add_pieces(
-            static_cast<std::size_t>(patch), w_.cp, [&](Index i) { return pooled_.data() + i * w_.cp; },
-            mean_of(patch));
+            static_cast<std::size_t>(patch), w_.padded_width,
+            [&](Index i) { return pooled_.data() + i * w_.padded_width; }, mean_of(patch));
       });
       return;
     }
     // Each rank takes the means of its columns, for all.
     const Index width = columns_.count;
-    std::vector<float> mine(static_cast<std::size_t>(patches * width)), all(static_cast<std::size_t>(patches * w_.cp));
+    std::vector<float> mine(static_cast<std::size_t>(patches * width)),
+        all(static_cast<std::size_t>(patches * w_.padded_width));
     parallel_for(patches, scratch_.threads(), [&](Index patch, int) {
       add_pieces(
           static_cast<std::size_t>(patch), width,
@@ -199,27 +218,34 @@ class Forward {
           },
           mine.data() + patch * width);
     });
-    tape_.part->join(mine, w_.cp, all);
-    for (Index patch = 0; patch < patches; ++patch) std::copy_n(all.data() + patch * w_.cp, w_.cp, mean_of(patch));
+    tape_.part->join(mine, w_.padded_width, all);
+    for (Index patch = 0; patch < patches; ++patch)
+      std::copy_n(all.data() + patch * w_.padded_width, w_.padded_width, mean_of(patch));
   }
 
   void gather(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp;
+    const Index padded_agents = tape_.padded_agents;
     for_units([&](Index u, const Unit& unit, const Sample& sample, Scratch& s) {
       const AgentState& agents = state.agents[static_cast<std::size_t>(unit.sample)];
       float* const maxima = partials_.data() + u * partial_size();
-      float* const sums = maxima + w_.heads * mp;
-      float* const y = sums + w_.heads * mp;
-      std::fill_n(maxima, w_.heads * mp, -std::numeric_limits<float>::infinity());
-      std::fill_n(sums, w_.heads * (1 + w_.d) * mp, 0.0f);
+      float* const sums = maxima + w_.heads * padded_agents;
+      float* const y = sums + w_.heads * padded_agents;
+      std::fill_n(maxima, w_.heads * padded_agents, -std::numeric_limits<float>::infinity());
+      std::fill_n(sums, w_.heads * (1 + w_.d) * padded_agents, 0.0f);
       for_tiles(unit, sample, [&](const Tile& t) {
-        k_.norm_apply(t.rows, w_.cp, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point, b.norm1_gain,
-                      b.norm1_shift, s.x, w_.row);
+        k_.norm_apply(t.rows, w_.padded_width, state.f + t.point * w_.row, w_.row, state.stats1 + 2 * t.point,
+                      b.norm1_gain, b.norm1_shift, s.x, w_.row);
         const auto linear = [&](const float* matrix, float* to, Index stride) {
-          k_.gemm(
-              {t.rows, w_.c, w_.cp, s.x, w_.row, false, matrix, 0, to, stride, nullptr, 0, nullptr, nullptr, nullptr});
+          k_.gemm({.rows = t.rows,
+                   .depth = w_.c,
+                   .columns = w_.padded_width,
+                   .a = s.x,
+                   .a_stride = w_.row,
+                   .b = matrix,
+                   .c = to,
+                   .c_stride = stride});
         };
         float* const v = state.v != nullptr ? state.v + t.point * w_.row : s.z;
         linear(b.v, v, w_.row);
@@ -234,12 +260,32 @@ class Forward {
             const AgentPlaces& at = sample.geometry->places;
             const float* const near =
                 place_logits(k_, at, h, places == nullptr ? nullptr : places + r * at.features, count, s.logits);
-            k_.gemm({count, w_.d, mp, keys + r * w_.row + h * w_.d, w_.row, false, agents.a_ahead + h * w_.d * mp, 0,
-                     s.logits, mp, near, mp, rows.row1 == nullptr ? nullptr : rows.row1 + r, state.logit_column1,
-                     nullptr});
-            k_.aggregate(count, mp, s.logits, maxima + h * mp, sums + h * mp, w_.d, y + h * w_.d * mp);
-            k_.gemm({w_.d, count, mp, v + r * w_.row + h * w_.d, w_.row, true, s.logits, mp, y + h * w_.d * mp, mp,
-                     y + h * w_.d * mp, mp, nullptr, nullptr, nullptr});
+            k_.gemm({.rows = count,
+                     .depth = w_.d,
+                     .columns = padded_agents,
+                     .a = keys + r * w_.row + h * w_.d,
+                     .a_stride = w_.row,
+                     .b = agents.a_ahead + h * w_.d * padded_agents,
+                     .c = s.logits,
+                     .c_stride = padded_agents,
+                     .plus = near,
+                     .plus_stride = padded_agents,
+                     .row = rows.row1 == nullptr ? nullptr : rows.row1 + r,
+                     .column = state.logit_column1});
+            k_.aggregate(count, padded_agents, s.logits, maxima + h * padded_agents, sums + h * padded_agents, w_.d,
+                         y + h * w_.d * padded_agents);
+            k_.gemm({.rows = w_.d,
+                     .depth = count,
+                     .columns = padded_agents,
+                     .a = v + r * w_.row + h * w_.d,
+                     .a_stride = w_.row,
+                     .transposed = true,
+                     .b = s.logits,
+                     .b_stride = padded_agents,
+                     .c = y + h * w_.d * padded_agents,
+                     .c_stride = padded_agents,
+                     .plus = y + h * w_.d * padded_agents,
+                     .plus_stride = padded_agents});
           }
         }
       });
@@ -277,14 +323,14 @@ class Forward {
 
   void join(std::size_t l) {
     const BlockState& state = tape_.blocks[l];
-    const Index mp = tape_.mp, m = tape_.m, rows = w_.heads * (2 + w_.d),
+    const Index padded_agents = tape_.padded_agents, m = tape_.m, rows = w_.heads * (2 + w_.d),
                 tasks = static_cast<Index>(tape_.samples.size()) * w_.heads;
     const float factor = static_cast<float>(1 / std::sqrt(static_cast<double>(w_.d)));
     const auto joined = [&](std::size_t at, Index row) {
       const AgentState& agents = state.agents[at];
-      return row < w_.heads       ? agents.maxima + row * mp
-             : row < 2 * w_.heads ? agents.inverse + (row - w_.heads) * mp
-                                  : agents.y + (row - 2 * w_.heads) * mp;
+      return row < w_.heads       ? agents.maxima + row * padded_agents
+             : row < 2 * w_.heads ? agents.inverse + (row - w_.heads) * padded_agents
+                                  : agents.y + (row - 2 * w_.heads) * padded_agents;
     };
     const auto join_all = [&](Index columns, const auto& part, const auto& to) {
       parallel_for(tasks, scratch_.threads(), [&](Index task, int thread) {
@@ -295,43 +341,68 @@ class Forward {
     };
     if (tape_.part->whole()) {
       join_all(
-          mp, [&](Index u, Index row) { return partials_.data() + (u * rows + row) * mp; }, joined);
+          padded_agents, [&](Index u, Index row) { return partials_.data() + (u * rows + row) * padded_agents; },
+          joined);
     } else {
       // Each rank joins its columns, for all.
       std::vector<Index> first_row(tape_.partition.units.size() + 1);
       for (std::size_t u = 0; u < first_row.size(); ++u) first_row[u] = static_cast<Index>(u) * rows;
-      tape_.part->turn(first_row, partials_.data(), mp, columns_);
+      tape_.part->turn(first_row, partials_.data(), padded_agents, columns_);
       const Index width = columns_.count, all_rows = static_cast<Index>(tape_.samples.size()) * rows;
-      std::vector<float> mine(static_cast<std::size_t>(all_rows * width)), all(static_cast<std::size_t>(all_rows * mp));
+      std::vector<float> mine(static_cast<std::size_t>(all_rows * width)),
+          all(static_cast<std::size_t>(all_rows * padded_agents));
       join_all(
           width, [&](Index u, Index row) { return columns_.of(u, row); },
           [&](std::size_t at, Index row) { return mine.data() + (static_cast<Index>(at) * rows + row) * width; });
-      tape_.part->join(mine, mp, all);
+      tape_.part->join(mine, padded_agents, all);
       for (Index row = 0; row < all_rows; ++row)
-        std::copy_n(all.data() + row * mp, mp, joined(static_cast<std::size_t>(row / rows), row % rows));
+        std::copy_n(all.data() + row * padded_agents, padded_agents,
+                    joined(static_cast<std::size_t>(row / rows), row % rows));
     }
     parallel_for(tasks, scratch_.threads(), [&](Index task, int) {
       const Index h = task % w_.heads;
       const auto at = static_cast<std::size_t>(task / w_.heads);
       const AgentState& agents = state.agents[at];
-      float* const inverse = agents.inverse + h * mp;
-      float* const y = agents.y + h * w_.d * mp;
-      for (Index i = 0; i < mp; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
+      float* const inverse = agents.inverse + h * padded_agents;
+      float* const y = agents.y + h * w_.d * padded_agents;
+      for (Index i = 0; i < padded_agents; ++i) inverse[i] = i < m ? 1.0f / inverse[i] : 0.0f;
       for (Index d = 0; d < w_.d; ++d) {
-        for (Index i = 0; i < mp; ++i) y[d * mp + i] *= inverse[i];
+        for (Index i = 0; i < padded_agents; ++i) y[d * padded_agents + i] *= inverse[i];
       }
       const float* held = y;
       if (const float* const map = p_.blocks[l].exchange; map != nullptr) {
         const AgentPlaces& places = tape_.samples[at].geometry->places;
-        float* const exchanged = agents.exchanged + h * w_.d * mp;
+        float* const exchanged = agents.exchanged + h * w_.d * padded_agents;
         exchange(k_, places, w_.d, y, map + h * places.trained * places.trained_padded,
                  agents.room + h * exchange_room(places, w_.d), exchanged);
         held = exchanged;
       }
-      k_.pack({m, w_.dp, w_.d, 0, w_.dp, held, 1, mp, 1.0f, agents.y_ahead + h * m * w_.dp});
+      k_.pack({.depth = m,
+               .columns = w_.padded_head,
+               .real = w_.d,
+               .last = w_.padded_head,
+               .from = held,
+               .step = 1,
+               .stride = padded_agents,
+               .to = agents.y_ahead + h * m * w_.padded_head});
       if (agents.y_back != nullptr) {
-        k_.pack({w_.d, mp, m, 0, mp, held, mp, 1, 1.0f, agents.y_back + h * w_.d * mp});
-        k_.pack({m, w_.dp, w_.d, 0, w_.dp, agents.a + h * w_.d, w_.cp, 1, factor, agents.a_back + h * m * w_.dp});
+        k_.pack({.depth = w_.d,
+                 .columns = padded_agents,
+                 .real = m,
+                 .last = padded_agents,
+                 .from = held,
+                 .step = padded_agents,
+                 .stride = 1,
+                 .to = agents.y_back + h * w_.d * padded_agents});
+        k_.pack({.depth = m,
+                 .columns = w_.padded_head,
+                 .real = w_.d,
+                 .last = w_.padded_head,
+                 .from = agents.a + h * w_.d,
+                 .step = w_.padded_width,
+                 .stride = 1,
+                 .factor = factor,
+                 .to = agents.a_back + h * m * w_.padded_head});
       }
     });
   }
@@ -368,11 +439,11 @@ class Forward {
   void scatter(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     const BlockState& state = tape_.blocks[l];
-    if (b.filter != nullptr) tape_.part->fetch_halo(state.v, w_.row, w_.cp, false);
+    if (b.filter != nullptr) tape_.part->fetch_halo(state.v, w_.row, w_.padded_width, false);
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
       for_tiles(unit, sample, [&](const Tile& t) {
         const float* const values = state.v == nullptr ? nullptr : state.v + sample.first * w_.row;
-        const StencilRows rows{values, w_.row, b.filter, w_.cp};
+        const StencilRows rows{values, w_.row, b.filter, w_.padded_width};
         scatter_tile(
             p_, b, state, state.agents[static_cast<std::size_t>(unit.sample)], tape_.m, tile_of(l, unit, sample, t, s),
             [&](float* out, Index stride) { add_stencil(k_, sample, rows, false, t.first, t.rows, out, stride, s); },
@@ -384,9 +455,9 @@ class Forward {
   void feed(std::size_t l) {
     const PackedBlock& b = p_.blocks[l];
     float* const u = tape_.blocks[l].u;
-    tape_.part->fetch_halo(u, w_.wide, w_.rp, false);
+    tape_.part->fetch_halo(u, w_.wide, w_.padded_ffn, false);
     for_units([&](Index, const Unit& unit, const Sample& sample, Scratch& s) {
-      const StencilRows rows{u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.rp};
+      const StencilRows rows{u + sample.first * w_.wide, w_.wide, b.ffn_filter, w_.padded_ffn};
       for_tiles(unit, sample, [&](const Tile& t) {
         feed_tile(
             p_, b, tile_of(l, unit, sample, t, s),

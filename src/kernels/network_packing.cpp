@@ -11,27 +11,27 @@ namespace lano::kernels {
 Widths widths_of(const NetworkShape& s) {
   Widths w{};
   w.c = s.width;
-  w.cp = padded(s.width);
+  w.padded_width = padded(s.width);
   w.heads = s.heads;
   w.d = s.width / s.heads;
-  w.dp = padded(w.d);
+  w.padded_head = padded(w.d);
   w.r = s.feed_forward;
-  w.rp = padded(w.r);
+  w.padded_ffn = padded(w.r);
   w.e = 2 * s.width;
-  w.ep = padded(w.e);
+  w.padded_encoder = padded(w.e);
   w.inputs = s.inputs;
-  w.ip = padded(s.inputs);
+  w.padded_inputs = padded(s.inputs);
   w.outputs = s.outputs;
-  w.op = padded(s.outputs);
+  w.padded_outputs = padded(s.outputs);
   w.taps = s.taps;
   w.ffn_taps = s.ffn_taps;
-  w.row = w.cp + kPad;
-  w.wide = std::max({w.rp, w.ep, w.op}) + kPad;
+  w.row = w.padded_width + kPad;
+  w.wide = std::max({w.padded_ffn, w.padded_encoder, w.padded_outputs}) + kPad;
   return w;
 }
 
 std::int64_t groups_of(const Widths& w) {
-  const std::int64_t block = (4 * w.c + 2 * w.r) * w.cp;
+  const std::int64_t block = (4 * w.c + 2 * w.r) * w.padded_width;
   return std::clamp<std::int64_t>((std::int64_t{1} << 24) / block, 8, 64);
 }
 
@@ -44,19 +44,47 @@ class Packer {
   explicit Packer(float* memory) : carver_(memory) {}
   // W [rows, columns]: y = W x
   float* ahead(const float* matrix, std::int64_t rows, std::int64_t columns) {
-    return place({columns, padded(rows), rows, 0, padded(rows), matrix, 1, columns, 1.0f, nullptr}, false);
+    return place({.depth = columns,
+                  .columns = padded(rows),
+                  .real = rows,
+                  .last = padded(rows),
+                  .from = matrix,
+                  .step = 1,
+                  .stride = columns},
+                 false);
   }
   // W^T: y = W^T x
   float* back(const float* matrix, std::int64_t rows, std::int64_t columns) {
-    return place({rows, padded(columns), columns, 0, padded(columns), matrix, columns, 1, 1.0f, nullptr}, false);
+    return place({.depth = rows,
+                  .columns = padded(columns),
+                  .real = columns,
+                  .last = padded(columns),
+                  .from = matrix,
+                  .step = columns,
+                  .stride = 1},
+                 false);
   }
   // The values, and zeros to the pad.
   float* vector(const float* values, std::int64_t size) {
-    return place({1, padded(size), size, 0, padded(size), values, 0, 1, 1.0f, nullptr}, true);
+    return place({.depth = 1,
+                  .columns = padded(size),
+                  .real = size,
+                  .last = padded(size),
+                  .from = values,
+                  .step = 0,
+                  .stride = 1},
+                 true);
   }
   // [C, taps] -> [taps, Cp]
   float* filter(const float* values, std::int64_t channels, std::int64_t taps) {
-    return place({taps, padded(channels), channels, 0, padded(channels), values, 1, taps, 1.0f, nullptr}, true);
+    return place({.depth = taps,
+                  .columns = padded(channels),
+                  .real = channels,
+                  .last = padded(channels),
+                  .from = values,
+                  .step = 1,
+                  .stride = taps},
+                 true);
   }
   // [maps, n, n] -> [maps, n, np], each transposed or as it is
   float* maps(const float* values, std::int64_t maps, std::int64_t n, bool transposed) {

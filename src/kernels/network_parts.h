@@ -16,7 +16,9 @@ constexpr double kLog2E = std::numbers::log2e;
 constexpr std::int64_t kAttentionRows = 48;  // points whose logits of one head are in the first-level cache together
 
 struct Widths {
-  std::int64_t c, cp, d, dp, heads, r, rp, e, ep, inputs, ip, outputs, op, taps, ffn_taps;  // p: padded; r = rC, e = 2C
+  std::int64_t c, d, heads, r, e, inputs, outputs, taps, ffn_taps;  // D = C/H; r = rC, e = 2C: hidden widths
+  // The same, padded to whole vectors: Cp, Dp, rCp, ... in comments.
+  std::int64_t padded_width, padded_head, padded_ffn, padded_encoder, padded_inputs, padded_outputs;
   // Strides of a row of C values, and of rC or 2C: a vector longer, as heads overrun their columns, and because rows a
   // power of two apart would share few sets of the cache.
   std::int64_t row, wide;
@@ -97,7 +99,7 @@ struct PoolPieces {
 struct Tape {
   std::vector<Sample> samples;
   std::vector<std::int64_t> points;
-  std::int64_t total = 0, m = 0, mp = 0;
+  std::int64_t total = 0, m = 0, padded_agents = 0;
   Partition partition;
   std::unique_ptr<MeshPart> part;  // this rank's
   PoolPieces pool;                 // none where the agents are learned

@@ -74,7 +74,7 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
     const double* const at = index + first * static_cast<std::int64_t>(axes);
     const float* column = p.encoder_bias;
     if (time != nullptr) {
-      std::memcpy(s.t, p.encoder_bias, static_cast<std::size_t>(w.cp) * sizeof(float));
+      std::memcpy(s.t, p.encoder_bias, static_cast<std::size_t>(w.padded_width) * sizeof(float));
       p.k.add(w.c, 1.0f, time, s.t);
       column = s.t;
     }
@@ -109,11 +109,11 @@ void Network::recall(const Tape& memory, std::int64_t count, const double* index
           }
         };
       };
-      scatter_tile(p, b, state, state.agents[0], memory.m, tile, reads({state.v, w.row, b.filter, w.cp}), s);
+      scatter_tile(p, b, state, state.agents[0], memory.m, tile, reads({state.v, w.row, b.filter, w.padded_width}), s);
       if (b.ffn_filter == nullptr) continue;
       // u of the new points is in scratch: it is moved to where the stencil's sum will be.
       tile.u = s.wide1;
-      feed_tile(p, b, tile, reads({state.u, w.wide, b.ffn_filter, w.rp}), s);
+      feed_tile(p, b, tile, reads({state.u, w.wide, b.ffn_filter, w.padded_ffn}), s);
     }
     points.write(first, rows, decode_tile(p, rows, s.f, stats, s), w.wide);
   });

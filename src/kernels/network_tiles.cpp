@@ -19,7 +19,8 @@ StencilRuns runs_of(const TapTable& table, const StencilRows& rows, std::int64_t
 }  // namespace
 
 ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
-  const std::int64_t mp = tape.mp, trained = std::max(tape.samples[0].geometry->trained_agents, mp);
+  const std::int64_t padded_agents = tape.padded_agents,
+                     trained = std::max(tape.samples[0].geometry->trained_agents, padded_agents);
   std::int64_t entries = 1;
   for (const Sample& sample : tape.samples) {
     entries = std::max(entries, sample.geometry->most_taps);
@@ -32,12 +33,12 @@ ScratchPool::ScratchPool(const Widths& w, const Tape& tape, bool backward) {
     for (float** tile : {&s.wide1, &s.wide2}) *tile = c.take(kTile * w.wide);
     s.wide3 = c.take(backward ? kTile * w.wide : 0);
     s.places = c.take(kTile * tape.samples[0].geometry->places.features);
-    s.logits = c.take(kAttentionRows * mp);
-    s.dlogits = c.take(backward ? kAttentionRows * mp : 0);
+    s.logits = c.take(kAttentionRows * padded_agents);
+    s.dlogits = c.take(backward ? kAttentionRows * padded_agents : 0);
     for (float** row : {&s.row1, &s.row2, &s.drow, &s.inverse, &s.maxima}) *row = c.take(kTile);
     s.line = c.take(trained);
-    s.input = c.take(kTile * w.ip);
-    s.mask = c.take(w.cp);
+    s.input = c.take(kTile * w.padded_inputs);
+    s.mask = c.take(w.padded_width);
     s.f = c.take(backward ? 0 : kTile * w.row);
     s.stats = c.take(backward ? 0 : 4 * kTile);
   };
@@ -98,10 +99,25 @@ void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, 
                  float* stats, Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
-  k.gemm({rows, w.inputs, w.ep, input, w.inputs, false, p.encoder1, 0, s.wide1, w.wide, nullptr, 0, nullptr,
-          p.encoder1_bias, nullptr});
-  k.gelu(rows, w.ep, s.wide1, w.wide, s.wide2, w.wide);
-  k.gemm({rows, w.e, w.cp, s.wide2, w.wide, false, p.encoder2, 0, f, w.row, nullptr, 0, nullptr, column, nullptr});
+  k.gemm({.rows = rows,
+          .depth = w.inputs,
+          .columns = w.padded_encoder,
+          .a = input,
+          .a_stride = w.inputs,
+          .b = p.encoder1,
+          .c = s.wide1,
+          .c_stride = w.wide,
+          .column = p.encoder1_bias});
+  k.gelu(rows, w.padded_encoder, s.wide1, w.wide, s.wide2, w.wide);
+  k.gemm({.rows = rows,
+          .depth = w.e,
+          .columns = w.padded_width,
+          .a = s.wide2,
+          .a_stride = w.wide,
+          .b = p.encoder2,
+          .c = f,
+          .c_stride = w.row,
+          .column = column});
   k.norm_stats(rows, w.c, f, w.row, stats);
 }
 
@@ -113,15 +129,24 @@ void add_branch(const PackedWeights& p, const ScatterTile& t, Branch which, std:
                 Scratch& s) {
   const Widths& w = p.w;
   const bool drops = t.dropout != nullptr;
-  p.k.gemm({t.rows, depth, w.cp, x, x_stride, false, matrix, 0, drops ? s.y : y, w.row, drops ? nullptr : plus, w.row,
-            nullptr, bias, nullptr});
+  p.k.gemm({.rows = t.rows,
+            .depth = depth,
+            .columns = w.padded_width,
+            .a = x,
+            .a_stride = x_stride,
+            .b = matrix,
+            .c = drops ? s.y : y,
+            .c_stride = w.row,
+            .plus = drops ? nullptr : plus,
+            .plus_stride = w.row,
+            .column = bias});
   if (drops) drop_rows(p, DropoutMask(*t.dropout, t.sample, t.block, which), t.first, t.rows, s.y, plus, y, s);
 }
 
 // next = mid + W2 gelu(h) + b2
 void feed(const PackedWeights& p, const PackedBlock& b, const ScatterTile& t, const float* h, Scratch& s) {
   const Widths& w = p.w;
-  p.k.gelu(t.rows, w.rp, h, w.wide, s.wide2, w.wide);
+  p.k.gelu(t.rows, w.padded_ffn, h, w.wide, s.wide2, w.wide);
   add_branch(p, t, Branch::feed_forward, w.r, s.wide2, w.wide, b.ffn2, b.ffn2_bias, t.mid, t.next, s);
   p.k.norm_stats(t.rows, w.c, t.next, w.row, t.next_stats);
 }
@@ -132,10 +157,17 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
                   std::int64_t m, ScatterTile t, const AddStencil& stencil, Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
-  const std::int64_t mp = padded(m);
+  const std::int64_t padded_agents = padded(m);
   if (t.queries == nullptr) {
-    k.norm_apply(t.rows, w.cp, t.f, w.row, t.stats1, b.norm1_gain, b.norm1_shift, s.x, w.row);
-    k.gemm({t.rows, w.c, w.cp, s.x, w.row, false, b.q, 0, s.y, w.row, nullptr, 0, nullptr, nullptr, nullptr});
+    k.norm_apply(t.rows, w.padded_width, t.f, w.row, t.stats1, b.norm1_gain, b.norm1_shift, s.x, w.row);
+    k.gemm({.rows = t.rows,
+            .depth = w.c,
+            .columns = w.padded_width,
+            .a = s.x,
+            .a_stride = w.row,
+            .b = b.q,
+            .c = s.y,
+            .c_stride = w.row});
     t.queries = s.y;
   }
   if (t.z == nullptr) t.z = s.z;
@@ -143,8 +175,8 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
   if (t.stats2 == nullptr) t.stats2 = s.stats;
   if (t.maxima == nullptr) t.maxima = s.maxima;
   if (t.inverse == nullptr) t.inverse = s.inverse;
-  for (std::int64_t r = 0; w.c < w.cp && r < t.rows; ++r)
-    std::fill(t.z + r * w.row + w.c, t.z + r * w.row + w.cp, 0.0f);
+  for (std::int64_t r = 0; w.c < w.padded_width && r < t.rows; ++r)
+    std::fill(t.z + r * w.row + w.c, t.z + r * w.row + w.padded_width, 0.0f);
   for (std::int64_t h = 0; h < w.heads; ++h) {
     float* const maxima = t.maxima + h * t.head_stride;
     float* const inverse = t.inverse + h * t.head_stride;
@@ -153,18 +185,43 @@ void scatter_tile(const PackedWeights& p, const PackedBlock& b, const BlockState
       const float* const near = t.agents == nullptr
                                     ? nullptr
                                     : place_logits(k, *t.agents, h, t.places + r * t.agents->features, count, s.logits);
-      k.gemm({count, w.d, mp, t.queries + r * w.row + h * w.d, w.row, false, agents.a_ahead + h * w.d * mp, 0, s.logits,
-              mp, near, mp, t.row2 == nullptr ? nullptr : t.row2 + r, state.logit_column2, nullptr});
-      k.broadcast(count, m, mp, s.logits, maxima + r, inverse + r);
-      k.gemm({count, m, w.dp, s.logits, mp, false, agents.y_ahead + h * m * w.dp, 0, t.z + r * w.row + h * w.d, w.row,
-              nullptr, 0, nullptr, nullptr, inverse + r});
+      k.gemm({.rows = count,
+              .depth = w.d,
+              .columns = padded_agents,
+              .a = t.queries + r * w.row + h * w.d,
+              .a_stride = w.row,
+              .b = agents.a_ahead + h * w.d * padded_agents,
+              .c = s.logits,
+              .c_stride = padded_agents,
+              .plus = near,
+              .plus_stride = padded_agents,
+              .row = t.row2 == nullptr ? nullptr : t.row2 + r,
+              .column = state.logit_column2});
+      k.broadcast(count, m, padded_agents, s.logits, maxima + r, inverse + r);
+      k.gemm({.rows = count,
+              .depth = m,
+              .columns = w.padded_head,
+              .a = s.logits,
+              .a_stride = padded_agents,
+              .b = agents.y_ahead + h * m * w.padded_head,
+              .c = t.z + r * w.row + h * w.d,
+              .c_stride = w.row,
+              .scale = inverse + r});
     }
   }
   if (b.filter != nullptr) stencil(t.z, w.row);
   add_branch(p, t, Branch::attention, w.c, t.z, w.row, b.out, b.out_bias, t.f, t.mid, s);
   k.norm_stats(t.rows, w.c, t.mid, w.row, t.stats2);
-  k.norm_apply(t.rows, w.cp, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
-  k.gemm({t.rows, w.c, w.rp, s.x, w.row, false, b.ffn1, 0, t.u, w.wide, nullptr, 0, nullptr, b.ffn1_bias, nullptr});
+  k.norm_apply(t.rows, w.padded_width, t.mid, w.row, t.stats2, b.norm2_gain, b.norm2_shift, s.x, w.row);
+  k.gemm({.rows = t.rows,
+          .depth = w.c,
+          .columns = w.padded_ffn,
+          .a = s.x,
+          .a_stride = w.row,
+          .b = b.ffn1,
+          .c = t.u,
+          .c_stride = w.wide,
+          .column = b.ffn1_bias});
   if (b.ffn_filter == nullptr) feed(p, b, t, t.u, s);
 }
 
@@ -172,7 +229,7 @@ void feed_tile(const PackedWeights& p, const PackedBlock& b, ScatterTile t, cons
   const Widths& w = p.w;
   float* const h = t.h == nullptr ? s.wide1 : t.h;
   for (std::int64_t r = 0; h != t.u && r < t.rows; ++r)
-    std::memcpy(h + r * w.wide, t.u + r * w.wide, static_cast<std::size_t>(w.rp) * sizeof(float));
+    std::memcpy(h + r * w.wide, t.u + r * w.wide, static_cast<std::size_t>(w.padded_ffn) * sizeof(float));
   stencil(h, w.wide);
   feed(p, b, t, h, s);
 }
@@ -185,22 +242,37 @@ void drop_rows(const PackedWeights& p, const DropoutMask& mask, std::int64_t fir
     const float* const from = x + r * w.row;
     const float* const add = plus == nullptr ? nullptr : plus + r * w.row;
     float* const to = y + r * w.row;
-    for (std::int64_t c = 0; c < w.cp; ++c) to[c] = s.mask[c] * from[c] + (add == nullptr ? 0.0f : add[c]);
+    for (std::int64_t c = 0; c < w.padded_width; ++c) to[c] = s.mask[c] * from[c] + (add == nullptr ? 0.0f : add[c]);
   }
 }
 
 const float* decode_tile(const PackedWeights& p, std::int64_t rows, const float* f, const float* stats, Scratch& s) {
   const Widths& w = p.w;
   const Kernels& k = p.k;
-  k.norm_apply(rows, w.cp, f, w.row, stats, p.norm_gain, p.norm_shift, s.x, w.row);
+  k.norm_apply(rows, w.padded_width, f, w.row, stats, p.norm_gain, p.norm_shift, s.x, w.row);
   const float* features = s.x;
   if (p.hidden != nullptr) {
-    k.gemm({rows, w.c, w.cp, s.x, w.row, false, p.hidden, 0, s.y, w.row, nullptr, 0, nullptr, p.hidden_bias, nullptr});
-    k.gelu(rows, w.cp, s.y, w.row, s.z, w.row);
+    k.gemm({.rows = rows,
+            .depth = w.c,
+            .columns = w.padded_width,
+            .a = s.x,
+            .a_stride = w.row,
+            .b = p.hidden,
+            .c = s.y,
+            .c_stride = w.row,
+            .column = p.hidden_bias});
+    k.gelu(rows, w.padded_width, s.y, w.row, s.z, w.row);
     features = s.z;
   }
-  k.gemm({rows, w.c, w.op, features, w.row, false, p.decoder, 0, s.wide1, w.wide, nullptr, 0, nullptr, p.decoder_bias,
-          nullptr});
+  k.gemm({.rows = rows,
+          .depth = w.c,
+          .columns = w.padded_outputs,
+          .a = features,
+          .a_stride = w.row,
+          .b = p.decoder,
+          .c = s.wide1,
+          .c_stride = w.wide,
+          .column = p.decoder_bias});
   return s.wide1;
 }
 
