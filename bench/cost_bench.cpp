@@ -33,7 +33,10 @@ class CostProblem {
     set.output.assign(1, {"u", "1"});
     set.box = {0, 1, 0, 1};
     LanoConfig sizes;
-    sizes.layers = c.layers, sizes.width = c.width, sizes.heads = c.heads, sizes.agents = 64;
+    sizes.layers = c.layers;
+    sizes.width = c.width;
+    sizes.heads = c.heads;
+    sizes.agents = 64;
     if (!is_lano(c.model)) sizes.pool = Pool::sequence;
     const double step = 1.0 / static_cast<double>(c.side - 1);
     const LanoShape shape = lano_shape(sizes, set, {step, step}, {0, 0});
@@ -162,9 +165,14 @@ double fitted_slope(const std::vector<CostCell>& cells, double CostCell::*value,
   if (logs.size() > count) logs.erase(logs.begin(), logs.end() - static_cast<std::ptrdiff_t>(count));
   if (logs.size() < 2) return std::nan("");
   double mean_x = 0, mean_y = 0, above = 0, below = 0;
-  for (const auto& [x, y] : logs)
-    mean_x += x / static_cast<double>(logs.size()), mean_y += y / static_cast<double>(logs.size());
-  for (const auto& [x, y] : logs) above += (x - mean_x) * (y - mean_y), below += (x - mean_x) * (x - mean_x);
+  for (const auto& [x, y] : logs) {
+    mean_x += x / static_cast<double>(logs.size());
+    mean_y += y / static_cast<double>(logs.size());
+  }
+  for (const auto& [x, y] : logs) {
+    above += (x - mean_x) * (y - mean_y);
+    below += (x - mean_x) * (x - mean_x);
+  }
   return above / below;
 }
 

@@ -129,8 +129,11 @@ nlohmann::json measure_kernels() {
         std::copy_n(kept.c.data(), loop.values, c);
       };
       const double copying = nanoseconds(refresh);
-      entry[std::string(k.name)] =
-          (nanoseconds([&] { refresh(), loop.run(k); }) - copying) / static_cast<double>(loop.values);
+      const double both = nanoseconds([&] {
+        refresh();
+        loop.run(k);
+      });
+      entry[std::string(k.name)] = (both - copying) / static_cast<double>(loop.values);
     }
     entry["unit"] = "ns/value";
     results.push_back(entry);

@@ -98,7 +98,11 @@ std::unique_ptr<Problem> make_pipe(const GenerateOptions& o, bool smoke) {
 std::unique_ptr<Problem> make_airfoil(const GenerateOptions& o, bool smoke) {
   AirfoilConfig c;
   c.seed = static_cast<std::uint64_t>(o.seed);
-  if (smoke) c.mesh.wake_cells = 25, c.mesh.side_cells = 30, c.mesh.radial_cells = 25;
+  if (smoke) {
+    c.mesh.wake_cells = 25;
+    c.mesh.side_cells = 30;
+    c.mesh.radial_cells = 25;
+  }
   return strided(std::make_unique<AirfoilProblem>(c), o);
 }
 

@@ -70,8 +70,10 @@ std::vector<Variant> agents_study(const StudyBase& base, std::vector<std::int64_
 std::vector<Variant> size_study(const StudyBase& base, std::vector<std::int64_t> depths,
                                 std::vector<std::int64_t> widths) {
   const LanoConfig& own = base.recipe.lano;
-  depths.push_back(own.layers), widths.push_back(own.width);
-  sort_unique(depths), sort_unique(widths);
+  depths.push_back(own.layers);
+  widths.push_back(own.width);
+  sort_unique(depths);
+  sort_unique(widths);
   const Place reference{"blocks L", "depth", fmt::format("L = {}, C = {}", own.layers, own.width),
                         static_cast<double>(own.layers), true};
   std::vector<Variant> variants{{base.benchmark, "reference", reference, base.recipe}};
@@ -94,7 +96,9 @@ std::vector<Variant> size_study(const StudyBase& base, std::vector<std::int64_t>
     variants.push_back(std::move(variant));
   }
   Place on_width = reference;
-  on_width.axis = "width C", on_width.series = "width", on_width.x = static_cast<double>(own.width);
+  on_width.axis = "width C";
+  on_width.series = "width";
+  on_width.x = static_cast<double>(own.width);
   variants.front().also = {on_width};
   return variants;
 }

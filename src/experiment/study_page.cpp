@@ -107,7 +107,10 @@ std::string steps_table(const std::vector<StudyRow>& rows) {
   }
   if (steps.back() != most) steps.push_back(most);
   std::string text = "\n| relative L2 at step |", rule = "|---|";
-  for (const std::size_t step : steps) text += fmt::format(" {} |", step), rule += "---|";
+  for (const std::size_t step : steps) {
+    text += fmt::format(" {} |", step);
+    rule += "---|";
+  }
   text += "\n" + rule + "\n";
   for (const StudyRow& row : rows) {
     if (row.step_l2.empty()) continue;
@@ -140,12 +143,18 @@ std::vector<Curve> curves_of(const std::vector<StudyRow>& rows, const std::strin
       if (std::isfinite(row.place.paper) && (series == rows.front().place.series))
         printed[row.place.x] = row.place.paper;
     }
-    for (const auto& [x, y] : points) curve.x.push_back(x), curve.y.push_back(y);
+    for (const auto& [x, y] : points) {
+      curve.x.push_back(x);
+      curve.y.push_back(y);
+    }
     if (!curve.x.empty()) curves.push_back(std::move(curve));
   }
   if (!printed.empty() && !curves.empty()) {
     Curve curve{"paper (1.1 M parameters, 500 epochs)", kPaperColour, {}, {}, false, "5 4"};
-    for (const auto& [x, y] : printed) curve.x.push_back(x), curve.y.push_back(y);
+    for (const auto& [x, y] : printed) {
+      curve.x.push_back(x);
+      curve.y.push_back(y);
+    }
     curves.push_back(std::move(curve));
   }
   return curves;

@@ -63,21 +63,40 @@ struct NetworkTensors {
 // f(x of a, x of b) for every tensor, in one fixed order.
 template <class A, class B, class F>
 void for_each_tensor(A& a, B& b, F&& f) {
-  f(a.encoder1, b.encoder1), f(a.encoder1_bias, b.encoder1_bias), f(a.encoder2, b.encoder2),
-      f(a.encoder2_bias, b.encoder2_bias);
+  f(a.encoder1, b.encoder1);
+  f(a.encoder1_bias, b.encoder1_bias);
+  f(a.encoder2, b.encoder2);
+  f(a.encoder2_bias, b.encoder2_bias);
   f(a.placeholder, b.placeholder);
   for (std::size_t l = 0; l < a.blocks.size(); ++l) {
     auto& x = a.blocks[l];
     auto& y = b.blocks[l];
-    f(x.norm1_gain, y.norm1_gain), f(x.norm1_shift, y.norm1_shift), f(x.qkv, y.qkv), f(x.dwc, y.dwc);
-    f(x.bias1, y.bias1), f(x.bias2, y.bias2), f(x.bias3, y.bias3), f(x.bias4, y.bias4), f(x.latent, y.latent);
+    f(x.norm1_gain, y.norm1_gain);
+    f(x.norm1_shift, y.norm1_shift);
+    f(x.qkv, y.qkv);
+    f(x.dwc, y.dwc);
+    f(x.bias1, y.bias1);
+    f(x.bias2, y.bias2);
+    f(x.bias3, y.bias3);
+    f(x.bias4, y.bias4);
+    f(x.latent, y.latent);
     f(x.exchange, y.exchange);
-    f(x.out, y.out), f(x.out_bias, y.out_bias), f(x.norm2_gain, y.norm2_gain), f(x.norm2_shift, y.norm2_shift);
-    f(x.ffn_dwc, y.ffn_dwc), f(x.ffn1, y.ffn1), f(x.ffn1_bias, y.ffn1_bias), f(x.ffn2, y.ffn2),
-        f(x.ffn2_bias, y.ffn2_bias);
+    f(x.out, y.out);
+    f(x.out_bias, y.out_bias);
+    f(x.norm2_gain, y.norm2_gain);
+    f(x.norm2_shift, y.norm2_shift);
+    f(x.ffn_dwc, y.ffn_dwc);
+    f(x.ffn1, y.ffn1);
+    f(x.ffn1_bias, y.ffn1_bias);
+    f(x.ffn2, y.ffn2);
+    f(x.ffn2_bias, y.ffn2_bias);
   }
-  f(a.norm_gain, b.norm_gain), f(a.norm_shift, b.norm_shift), f(a.hidden, b.hidden), f(a.hidden_bias, b.hidden_bias);
-  f(a.decoder, b.decoder), f(a.decoder_bias, b.decoder_bias);
+  f(a.norm_gain, b.norm_gain);
+  f(a.norm_shift, b.norm_shift);
+  f(a.hidden, b.hidden);
+  f(a.hidden_bias, b.hidden_bias);
+  f(a.decoder, b.decoder);
+  f(a.decoder_bias, b.decoder_bias);
 }
 
 using Weights = NetworkTensors<const float*>;

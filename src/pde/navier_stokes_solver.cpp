@@ -114,7 +114,11 @@ class NavierStokesSolver::Flow {
   void step(Field& w, double h) {
     decay_over(h);
     const std::size_t modes = s_.modes();
-    if (slope_.empty()) slope_.resize(modes), stage_.resize(modes), sum_.resize(modes);
+    if (slope_.empty()) {
+      slope_.resize(modes);
+      stage_.resize(modes);
+      sum_.resize(modes);
+    }
     transport(slope_);
     for (std::size_t p = 0; p < modes; ++p) {
       const double e = half_[p];

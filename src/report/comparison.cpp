@@ -171,12 +171,15 @@ LabelledValues comparison_cards(const RunCollection& found) {
   for (const RunSummary& run : found.runs) {
     if (group_of(run, found.groups) < found.groups.size() || !(run.validation_l2 < lowest)) continue;
     lowest = run.validation_l2;
-    name = run_name(run.folder), validation = error_text(run.validation_l2), test = error_text(run.test_l2);
+    name = run_name(run.folder);
+    validation = error_text(run.validation_l2);
+    test = error_text(run.test_l2);
   }
   for (const SeedGroup& group : found.groups) {
     if (!(group.validation_l2.mean < lowest)) continue;
     lowest = group.validation_l2.mean;
-    name = run_name(group.folder), validation = with_sign(spread_text(group.validation_l2)),
+    name = run_name(group.folder);
+    validation = with_sign(spread_text(group.validation_l2));
     test = with_sign(spread_text(group.test_l2));
   }
   if (name.empty()) return cards;

@@ -139,7 +139,9 @@ void SamplePainter::add_slices(std::span<const float> coordinates) {
     for (std::int64_t i = 0; i < set_.shape[a]; ++i) {
       for (std::int64_t j = 0; j < set_.shape[b]; ++j) {
         std::int64_t index[3];
-        index[a] = i, index[b] = j, index[across] = set_.shape[across] / 2;
+        index[a] = i;
+        index[b] = j;
+        index[across] = set_.shape[across] / 2;
         const std::int64_t p = (index[0] * set_.shape[1] + index[1]) * set_.shape[2] + index[2];
         points.push_back(static_cast<std::size_t>(p));
         const auto first = static_cast<std::size_t>(3 * p);

@@ -86,7 +86,10 @@ void add_median_samples(ComparisonContent& content) {
     try {
       ShownSamples picked = at_last_frame(read_shown_of_run(content.found.runs[r].folder));
       if (picked.samples.empty()) continue;
-      if (content.samples.empty()) content.set = picked.set, content.cell_kind = picked.cell_kind;
+      if (content.samples.empty()) {
+        content.set = picked.set;
+        content.cell_kind = picked.cell_kind;
+      }
       if (!same_fields(content.set, picked.set)) {
         content.samples.clear();
         return;

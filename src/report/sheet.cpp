@@ -15,7 +15,10 @@ constexpr std::int64_t kGap = 22;
 
 void widen_to_largest(std::vector<Image>& images) {
   std::int64_t width = 0, height = 0;
-  for (const Image& image : images) width = std::max(width, image.width), height = std::max(height, image.height);
+  for (const Image& image : images) {
+    width = std::max(width, image.width);
+    height = std::max(height, image.height);
+  }
   for (Image& image : images) {
     Canvas canvas(width, height);
     canvas.paste(image, 0, 0);

@@ -150,8 +150,12 @@ class Builder {
       if (!in_circle(points_[a], points_[b], points_[c], points_[d])) continue;
       const std::size_t outer[4] = {twin_[ad], twin_[db], twin_[bc], twin_[ca]};
       // The triangles become a, d, c and d, b, c. Their places: ab, bc, ca and ba, ad, db.
-      corner_[ab] = a, corner_[bc] = d, corner_[ca] = c;
-      corner_[ba] = d, corner_[ad] = b, corner_[db] = c;
+      corner_[ab] = a;
+      corner_[bc] = d;
+      corner_[ca] = c;
+      corner_[ba] = d;
+      corner_[ad] = b;
+      corner_[db] = c;
       attach(ab, outer[0]);
       attach(ba, outer[1]);
       attach(ad, outer[2]);

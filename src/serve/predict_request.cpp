@@ -254,8 +254,14 @@ PredictRequest predict_request(FieldsBody body, const ServedModel& model, const 
       refuse(422, kPredicting, "'coordinates' of your points", fmt::format("none for {}", shape_text(request.mesh)),
              "only models of uniform grids know where other points lie");
   }
-  if (input) repeat(*input, request.samples), request.input = std::move(input->values);
-  if (state) repeat(*state, request.samples), request.state = std::move(state->values);
+  if (input) {
+    repeat(*input, request.samples);
+    request.input = std::move(input->values);
+  }
+  if (state) {
+    repeat(*state, request.samples);
+    request.state = std::move(state->values);
+  }
   return request;
 }
 

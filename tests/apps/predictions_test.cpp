@@ -162,7 +162,10 @@ Errors errors_of(std::span<const float> prediction, std::span<const float> truth
 
 void expect_one_way(const Case& c, const std::vector<std::string>& engine) {
   LanoConfig config;
-  config.layers = 2, config.heads = 2, config.width = 8, config.agents = 6;
+  config.layers = 2;
+  config.heads = 2;
+  config.width = 8;
+  config.agents = 6;
   c.change(config);
   std::vector<std::string> options = c.options;
   options.insert(options.end(), engine.begin(), engine.end());

@@ -51,7 +51,9 @@ TEST(MemoryDataset, ReadsAsAFileDoes) {
       MemoryDataset arrays{described(Geometry::grid, {3, 2}, {1, 2}), splits, {}, shared, {}, {}, {}, {}};
       arrays.description.initial_time = {0};
       const auto x = counting(shared ? 12 : 36, 1), a = counting(36, 100), u = counting(36, 200);
-      arrays.coordinates = x, arrays.input = a, arrays.output = u;
+      arrays.coordinates = x;
+      arrays.input = a;
+      arrays.output = u;
       DatasetWriter writer(scratch / "set.h5", arrays.description, splits,
                            shared ? std::span<const float>(x) : std::span<const float>());
       for (std::int64_t i = 0; i < 3; ++i) {

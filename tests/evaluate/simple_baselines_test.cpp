@@ -92,7 +92,10 @@ TEST(SimpleBaselines, MeanAndNearestAreWhatTheyAreCalled) {
     for (std::size_t t = 0; t < 30; ++t) {
       double apart = 0;
       for (std::size_t i = 0; i < kPoints; ++i) apart += std::pow(made.input[t][i] - made.input[s][i], 2);
-      if (apart < least) least = apart, nearest = t;
+      if (apart < least) {
+        least = apart;
+        nearest = t;
+      }
     }
     of_nearest += relative_l2(made.output[nearest], made.output[s]) / 10;
   }

@@ -193,7 +193,10 @@ TEST(PairedOverSamples, TheIntervalIsNormalForManySamples) {
     other.push_back(0.95 * reference.back() * std::exp(0.2 * stream.normal()));
   }
   double a = 0, b = 0, squares = 0;
-  for (std::size_t i = 0; i < 400; ++i) a += reference[i] / 400, b += other[i] / 400;
+  for (std::size_t i = 0; i < 400; ++i) {
+    a += reference[i] / 400;
+    b += other[i] / 400;
+  }
   for (std::size_t i = 0; i < 400; ++i) squares += std::pow(other[i] - b / a * reference[i], 2);
   const double error = std::sqrt(squares / 399) / std::sqrt(400.0) / a;
   const PairedDifference found = paired_over_samples(reference, other);

@@ -52,15 +52,21 @@ TEST(Budget, FewEpochsShareTheSamples) {
 // A whole epoch would be 40 samples; the runs had epochs of 10, each with an evaluation of the validation split.
 TEST(Budget, TheTimePerEpochHasOneEvaluationOfTheValidationSplit) {
   Pair pair;
-  pair.items = 40, pair.epoch_samples = 10, pair.epochs = 5;
-  pair.step_seconds = 0.5, pair.validation_seconds = 1;
+  pair.items = 40;
+  pair.epoch_samples = 10;
+  pair.epochs = 5;
+  pair.step_seconds = 0.5;
+  pair.validation_seconds = 1;
   SeedOutcome seed;
-  seed.state = "finished", seed.epochs = 5, seed.training_seconds = 5 * (2 + 1);  // 2 s of steps, 1 s of validation
+  seed.state = "finished";
+  seed.epochs = 5;
+  seed.training_seconds = 5 * (2 + 1);  // 2 s of steps, 1 s of validation
   pair.seeds = {seed};
   EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 4 * 2 + 1);
   pair.epoch_samples = 0;  // whole ones
   EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 3);
-  pair.validation_seconds = 20, pair.seeds[0].training_seconds = 1;  // a pace that was measured too slow
+  pair.validation_seconds = 20;
+  pair.seeds[0].training_seconds = 1;  // a pace that was measured too slow
   EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 20);
   pair.validation_seconds = 0;
   EXPECT_DOUBLE_EQ(pair.epoch_seconds(), 0.5);

@@ -29,9 +29,13 @@ class Values {
   float* data() { return memory_.data() + 1; }
   double* exact() { return exact_.data(); }
   Index size() const { return static_cast<Index>(exact_.size()); }
-  void zero(Index at) { memory_[static_cast<std::size_t>(at) + 1] = 0, exact_[static_cast<std::size_t>(at)] = 0; }
+  void zero(Index at) {
+    memory_[static_cast<std::size_t>(at) + 1] = 0;
+    exact_[static_cast<std::size_t>(at)] = 0;
+  }
   void set(Index at, float value) {
-    memory_[static_cast<std::size_t>(at) + 1] = value, exact_[static_cast<std::size_t>(at)] = value;
+    memory_[static_cast<std::size_t>(at) + 1] = value;
+    exact_[static_cast<std::size_t>(at)] = value;
   }
   void expect(double tolerance, const char* what) const {
     for (std::size_t i = 0; i < exact_.size(); ++i) {
@@ -107,8 +111,15 @@ TEST_P(TileKernels, Norms) {
       Values x(rows * stride, 2, 1), stats(2 * rows), gain(columns), shift(columns), y(rows * stride),
           dy(rows * stride), dx(rows * stride), dgain(columns), dshift(columns);
       for (Index j = width; j < columns; ++j) {
-        gain.zero(j), shift.zero(j), dgain.zero(j), dshift.zero(j);
-        for (Index r = 0; r < rows; ++r) x.zero(r * stride + j), dy.zero(r * stride + j), dx.zero(r * stride + j);
+        gain.zero(j);
+        shift.zero(j);
+        dgain.zero(j);
+        dshift.zero(j);
+        for (Index r = 0; r < rows; ++r) {
+          x.zero(r * stride + j);
+          dy.zero(r * stride + j);
+          dx.zero(r * stride + j);
+        }
       }
       if (width == 1) continue;  // the variance is zero: 1/sqrt(1e-5) magnifies every rounding
       k.norm_stats(rows, width, x.data(), stride, stats.data());
@@ -135,7 +146,11 @@ TEST_P(TileKernels, NormBackwardIsTheDerivative) {
   std::vector<double> x(columns), gain(columns), shift(columns), y(columns), stats(2), probe(columns), dx(columns),
       none(columns), also(columns);
   RandomStream stream(3, Purpose::shuffle);
-  for (Index j = 0; j < width; ++j) x[j] = stream.normal(), gain[j] = stream.normal(), probe[j] = stream.normal();
+  for (Index j = 0; j < width; ++j) {
+    x[j] = stream.normal();
+    gain[j] = stream.normal();
+    probe[j] = stream.normal();
+  }
   const auto value = [&] {
     plain::norm_stats<double>(1, width, x.data(), columns, stats.data());
     plain::norm_apply<double>(1, columns, x.data(), columns, stats.data(), gain.data(), shift.data(), y.data(),

@@ -22,11 +22,22 @@ TEST(BaselineSizeOfModels, CountsEveryWeight) {
         config.modes = 3;
         config.latent_grid = 20;
         if (variant == 1) {
-          config.layers = 3, config.width = 24, config.ffn_ratio = 3, config.modes = 5, config.wavelets = 2;
-          config.basis = 3, config.tokens = 5, config.experts = 2, config.levels = 2, config.window = 4;
+          config.layers = 3;
+          config.width = 24;
+          config.ffn_ratio = 3;
+          config.modes = 5;
+          config.wavelets = 2;
+          config.basis = 3;
+          config.tokens = 5;
+          config.experts = 2;
+          config.levels = 2;
+          config.window = 4;
           config.attention = LinearAttentionKind::fourier;
         }
-        if (variant == 2) config.task = Task::time_conditional, config.position = Position::reference;
+        if (variant == 2) {
+          config.task = Task::time_conditional;
+          config.position = Position::reference;
+        }
         LanoShape own = shape;
         own.reference_box.assign(static_cast<std::size_t>(2 * shape.dims), 0);
         for (std::size_t a = 0; a < static_cast<std::size_t>(shape.dims); ++a) own.reference_box[2 * a + 1] = 1;

@@ -28,7 +28,10 @@ SetDescription described(Where where, std::int64_t side, std::int64_t points) {
 std::shared_ptr<OperatorModel> made(const std::string& name, LanoConfig sizes, const BaselineConfig& own, Where where,
                                     std::int64_t side = kStandardSide, std::int64_t points = kStandardPoints) {
   const SetDescription set = described(where, side, points);
-  if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
+  if (name != "lano") {
+    sizes.pool = Pool::sequence;
+    sizes.order = Order::file;
+  }
   const double step = 1.0 / static_cast<double>(side - 1);
   const std::vector<double> spacing = where == Where::grid ? std::vector<double>{step, step} : std::vector<double>{};
   LanoShape shape = lano_shape(sizes, set, spacing, spacing.empty() ? spacing : std::vector<double>{0, 0});
@@ -104,10 +107,17 @@ TEST_P(Catalogue, WhatItTakesInThreeDimensions) {
     set.coordinates = {{"x", "1"}, {"y", "1"}, {"z", "1"}};
     set.box = {0, 1, 0, 1, 0, 1};
     LanoConfig sizes;
-    sizes.layers = 2, sizes.heads = 2, sizes.width = 16, sizes.agents = 8;
+    sizes.layers = 2;
+    sizes.heads = 2;
+    sizes.width = 16;
+    sizes.agents = 8;
     BaselineConfig own;
-    own.modes = 4, own.latent_grid = 16;
-    if (GetParam() != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
+    own.modes = 4;
+    own.latent_grid = 16;
+    if (GetParam() != "lano") {
+      sizes.pool = Pool::sequence;
+      sizes.order = Order::file;
+    }
     const LanoShape shape = lano_shape(sizes, set, {}, {});
     const auto make = [&] {
       return make_model(
@@ -170,8 +180,16 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
   const auto small = [&] {
     sizes = {};
     own = {};
-    sizes.layers = 2, sizes.heads = 4, sizes.width = 16, sizes.ffn_ratio = 2;
-    own.modes = 4, own.slices = 4, own.basis = 4, own.tokens = 2, own.features = 4, own.latent_grid = 16;
+    sizes.layers = 2;
+    sizes.heads = 4;
+    sizes.width = 16;
+    sizes.ffn_ratio = 2;
+    own.modes = 4;
+    own.slices = 4;
+    own.basis = 4;
+    own.tokens = 2;
+    own.features = 4;
+    own.latent_grid = 16;
   };
   const std::map<std::string, ConfigValue> others{{"model.layers", std::int64_t{3}},
                                                   {"model.heads", std::int64_t{2}},

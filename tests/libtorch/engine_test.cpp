@@ -97,7 +97,10 @@ Lesson lesson_of(const Taught& t) {
   b.coordinates = plain(torch::rand({points, 2}));
   b.input = plain(torch::randn({points, t.set.input_channels()}));
   const bool steps = t.config.lano.task == Task::autoregressive;
-  if (t.config.lano.task == Task::time_conditional) b.times.assign(t.sizes.size(), 0.5), b.times[0] = 0.25;
+  if (t.config.lano.task == Task::time_conditional) {
+    b.times.assign(t.sizes.size(), 0.5);
+    b.times[0] = 0.25;
+  }
   for (std::int64_t k = 0; k < (steps ? t.config.rollout + std::max<std::int64_t>(1, t.config.lano.state_frames) : 1);
        ++k) {
     lesson.truth.emplace_back();

@@ -26,13 +26,25 @@ SetDescription described(Geometry geometry) {
 
 ModelFile tiny_file(const std::string& name, Geometry geometry, std::shared_ptr<OperatorModel>* model = nullptr) {
   LanoConfig sizes;
-  sizes.layers = 2, sizes.heads = 2, sizes.width = 8, sizes.agents = 4;
+  sizes.layers = 2;
+  sizes.heads = 2;
+  sizes.width = 8;
+  sizes.agents = 4;
   BaselineConfig own;
-  own.modes = 3, own.slices = 4, own.features = 3, own.basis = 3, own.tokens = 2, own.experts = 2, own.latent_grid = 16,
+  own.modes = 3;
+  own.slices = 4;
+  own.features = 3;
+  own.basis = 3;
+  own.tokens = 2;
+  own.experts = 2;
+  own.latent_grid = 16;
   own.window = 4;
   ModelFile file;
   file.set = described(geometry);
-  if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
+  if (name != "lano") {
+    sizes.pool = Pool::sequence;
+    sizes.order = Order::file;
+  }
   const LanoShape shape = lano_shape(sizes, file.set);
   file.architecture = name == "lano" ? to_json(sizes, shape) : to_json(baseline_config(name, sizes, own), shape);
   file.normaliser = {ChannelMap::identity(2), ChannelMap::identity(1), ChannelMap::identity(1)};
@@ -105,8 +117,10 @@ TEST_P(HostileModel, AnArchitectureLargerThanItsTensorsIsRefused) {
   }
   // Modes that the latent grid allows, and a width that one of its tensors has.
   if (reads_key(*info, "model.latent_grid")) {
-    refused("modes and their grid",
-            [](ModelFile& file) { file.architecture["modes"] = 32768, file.architecture["latent_grid"] = 65536; });
+    refused("modes and their grid", [](ModelFile& file) {
+      file.architecture["modes"] = 32768;
+      file.architecture["latent_grid"] = 65536;
+    });
   }
   refused("a wide encoder alone", [&](ModelFile& file) {
     const std::int64_t rows = 2 * 65536, columns = 3;

@@ -46,7 +46,10 @@ TEST(Recipes, EveryPairMakesAModelOrIsRefusedAsTheCatalogueSays) {
         const TrainConfig config = read_recipe_files(recipe_files(LANO_CONFIGS, benchmark, name, preset), {});
         const SetDescription set = described(benchmark, extent);
         LanoConfig sizes = config.lano;
-        if (name != "lano") sizes.pool = Pool::sequence, sizes.order = Order::file;
+        if (name != "lano") {
+          sizes.pool = Pool::sequence;
+          sizes.order = Order::file;
+        }
         LanoShape shape = lano_shape(sizes, set, {}, {});
         const auto make = [&] {
           return make_model(

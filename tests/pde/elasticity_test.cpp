@@ -43,7 +43,10 @@ Q9Load on_edges(const Q9Mesh& mesh, const U& u) {
     const Point2& x = mesh.nodes[n];
     if (x[0] != 0 && x[0] != 1 && x[1] != 0 && x[1] != 1) continue;
     const Point2 value = u(x);
-    for (std::size_t d = 0; d < 2; ++d) load.fixed[2 * n + d] = true, load.prescribed[2 * n + d] = value[d];
+    for (std::size_t d = 0; d < 2; ++d) {
+      load.fixed[2 * n + d] = true;
+      load.prescribed[2 * n + d] = value[d];
+    }
   }
   return load;
 }

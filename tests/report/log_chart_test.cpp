@@ -31,7 +31,10 @@ TEST(LogChart, APowerLawIsAStraightLineOfItsSlope) {
   std::int64_t left = 1 << 20, right = 0, low = 0, high = 1 << 20;
   for (const auto& [x, y] : places(image, {255, 0, 0})) {
     if (y < 80) continue;  // the legend's key
-    left = std::min(left, x), right = std::max(right, x), low = std::max(low, y), high = std::min(high, y);
+    left = std::min(left, x);
+    right = std::max(right, x);
+    low = std::max(low, y);
+    high = std::min(high, y);
   }
   ASSERT_LT(left, right);
   bool middle = false;

@@ -95,8 +95,10 @@ TEST(PngFile, AnAnimationGivesEveryFrame) {
     }
     if (chunk.type == "fcTL") {
       EXPECT_EQ(number_at(chunk.data, 0), sequence++);
-      width = number_at(chunk.data, 4), height = number_at(chunk.data, 8);
-      x = number_at(chunk.data, 12), y = number_at(chunk.data, 16);
+      width = number_at(chunk.data, 4);
+      height = number_at(chunk.data, 8);
+      x = number_at(chunk.data, 12);
+      y = number_at(chunk.data, 16);
       EXPECT_EQ(number_at(chunk.data, 20, 2), 250u);
       EXPECT_EQ(number_at(chunk.data, 22, 2), 1000u);
       if (shown > 0) {

@@ -12,7 +12,10 @@ const Shape kMesh{6, 5};
 
 LanoConfig small(Task task) {
   LanoConfig c;
-  c.layers = 2, c.heads = 2, c.width = 8, c.agents = 4;
+  c.layers = 2;
+  c.heads = 2;
+  c.width = 8;
+  c.agents = 4;
   c.task = task;
   return c;
 }

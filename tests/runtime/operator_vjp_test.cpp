@@ -25,7 +25,10 @@ std::vector<float> moved(const std::vector<float>& from, const std::vector<float
 
 LanoConfig small(Task task) {
   LanoConfig c;
-  c.layers = 2, c.heads = 2, c.width = 8, c.agents = 4;
+  c.layers = 2;
+  c.heads = 2;
+  c.width = 8;
+  c.agents = 4;
   c.task = task;
   return c;
 }

@@ -52,7 +52,10 @@ std::string moved_meshes(const test::Scratch& scratch, bool shared, double commo
 TrainConfig recipe(const std::string& data, bool displacement) {
   TrainConfig config;
   config.data = data;
-  config.lano.layers = 1, config.lano.heads = 2, config.lano.width = 8, config.lano.agents = 4;
+  config.lano.layers = 1;
+  config.lano.heads = 2;
+  config.lano.width = 8;
+  config.lano.agents = 4;
   config.epochs = 20;
   config.batch = 2;
   config.clip = 1;

@@ -15,7 +15,10 @@ struct Tensors {
 
 Tensors drawn(FirstWeights kind, std::uint64_t seed) {
   LanoConfig config;
-  config.layers = 2, config.heads = 4, config.width = 32, config.agents = 16;
+  config.layers = 2;
+  config.heads = 4;
+  config.width = 32;
+  config.agents = 16;
   config.first_weights = kind;
   LanoShape shape;
   shape.mesh = {8, 8};

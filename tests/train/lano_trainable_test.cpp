@@ -192,7 +192,10 @@ class Taught {
     b.mesh = objective.mesh;
     b.coordinates = normal(b.points() * 2, 1);
     b.input = normal(b.points() * s.set.input_channels(), 2);
-    if (s.config.lano.task == Task::time_conditional) b.times.assign(s.sizes.size(), 0.75), b.times[0] = 1.1;
+    if (s.config.lano.task == Task::time_conditional) {
+      b.times.assign(s.sizes.size(), 0.75);
+      b.times[0] = 1.1;
+    }
     const std::int64_t frames = s.config.lano.task == Task::autoregressive ? s.config.rollout + s.window() : 1;
     for (std::int64_t k = 0; k < frames; ++k) {
       lesson.truth.push_back(normal(b.points() * s.set.output_channels(), static_cast<std::uint64_t>(10 + k), s.unit));
