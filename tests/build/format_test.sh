@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # C and C++ as .clang-format lays them out (Debian's clang-format 14), and no line beyond its 120 columns, also in
-# scripts, CMake files and recipes. To lay a file out: clang-format-14 -i FILE
+# scripts, CMake files and recipes; no statements joined by commas. To lay a file out: clang-format-14 -i FILE
 set -euo pipefail
 cd "$1"
 if ! command -v clang-format-14 >/dev/null; then
@@ -17,3 +17,4 @@ long=$(find "${folders[@]}" cmake configs scripts .ci test quickstart CMakeLists
          ! -path 'tests/fuzz/regressions/*' -print0 |
        LC_ALL=C.UTF-8 xargs -0 awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }')
 if [ -n "$long" ]; then echo "$long"; exit 1; fi
+python3 tests/build/comma_operators.py "${folders[@]}"
