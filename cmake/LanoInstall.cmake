@@ -1,20 +1,42 @@
-# Install: the program, and the torch-free libraries as an exported package, so that find_package(lano) gives
-# lano::core, lano::data, lano::runtime, ... to other projects.
+# Install: the program with its recipes, liblano.so with the headers of include/lano, and the torch-free libraries as a
+# package of components, so that find_package(lano COMPONENTS runtime) looks for nothing that prediction does not need.
 include(CMakePackageConfigHelpers)
-set(LANO_ROOMS core model_spec kernels normalise metrics data pde runtime evaluate run train experiment report)
-list(TRANSFORM LANO_ROOMS PREPEND lano_ OUTPUT_VARIABLE LANO_EXPORTED)
-install(TARGETS ${LANO_EXPORTED} EXPORT lanoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(folder ${LANO_ROOMS})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lano
-    FILES_MATCHING PATTERN "*.h" PATTERN "hdf5_*.h" EXCLUDE PATTERN "mat5_file.h" EXCLUDE PATTERN "sample_import.h"
-      EXCLUDE PATTERN "fftw.h" EXCLUDE PATTERN "umfpack_library.h" EXCLUDE PATTERN "operator_parts.h" EXCLUDE)
-endforeach()
-install(TARGETS lano_shared EXPORT lanoTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/src/runtime/lano.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(LANO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/lano)
-install(EXPORT lanoTargets NAMESPACE lano:: DESTINATION ${LANO_CMAKE_DIR})
+
+# lano_component(<name> <targets>...): one export set, which may use those of the components before it.
+set(LANO_COMPONENTS "")
+function(lano_component name)
+  install(TARGETS ${ARGN} EXPORT lano-${name}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT lano-${name} NAMESPACE lano:: FILE lano-${name}-targets.cmake DESTINATION ${LANO_CMAKE_DIR})
+  set(LANO_COMPONENTS ${LANO_COMPONENTS} ${name} PARENT_SCOPE)
+endfunction()
+lano_component(runtime lano_core lano_model_spec lano_kernels lano_normalise lano_metrics lano_runtime lano_shared)
+if(NOT LANO_ONLY_RUNTIME)
+  lano_component(data lano_data)
+  lano_component(solvers lano_pde)
+  lano_component(train lano_evaluate lano_run lano_train)
+  lano_component(report lano_report)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/lano)
+endif()
+
+# The headers that users include, and below lano/detail what these include (LanoHeaders.cmake).
+install(CODE "set(LANO_HEADERS \"${PROJECT_SOURCE_DIR}/include/lano\")
+set(LANO_HEADER_FOLDERS \"${PROJECT_SOURCE_DIR}/src\" \"${PROJECT_BINARY_DIR}/generated\")
+set(LANO_HEADERS_MADE \"${PROJECT_BINARY_DIR}/installed-headers\")
+set(LANO_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/LanoHeaders.cmake)
+
 configure_package_config_file(cmake/lanoConfig.cmake.in ${PROJECT_BINARY_DIR}/lanoConfig.cmake
   INSTALL_DESTINATION ${LANO_CMAKE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lanoConfig.cmake ${PROJECT_BINARY_DIR}/lanoConfigVersion.cmake
   cmake/FindFFTW3.cmake cmake/FindLibZip.cmake DESTINATION ${LANO_CMAKE_DIR})
+
+# For everything that is not CMake. Paths from the file itself, so that the installation may be moved.
+set(pc_folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH LANO_PC_PREFIX ${pc_folder} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH LANO_PC_INCLUDEDIR ${pc_folder} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+string(REGEX REPLACE "/$" "" LANO_PC_PREFIX ${LANO_PC_PREFIX})
+configure_file(cmake/lano.pc.in ${PROJECT_BINARY_DIR}/lano.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/lano.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

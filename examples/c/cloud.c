@@ -1,6 +1,6 @@
 /* Predicts a field on a cloud of scattered points, from an input that varies from point to point.
    Usage: cloud MODEL.safetensors (of a model that was trained on clouds in the plane) */
-#include <lano.h>
+#include <lano/lano.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Predicts on the training grid with a constant input. Usage: predict MODEL.safetensors */
-#include <lano.h>
+#include <lano/lano.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Steps an autoregressive operator five times from a bump in the middle of its grid.
    Usage: roll_out MODEL.safetensors (of a model that was trained on a grid or mesh) */
-#include <lano.h>
+#include <lano/lano.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 // Predicts a field on a cloud of scattered points, from an input that varies from point to point.
 // Usage: cloud MODEL.safetensors (of a model that was trained on clouds in the plane)
+#include <lano/operator.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <vector>
-
-#include "runtime/operator.h"
 
 int main(int argc, char** argv) try {
   if (argc != 2) return 2;

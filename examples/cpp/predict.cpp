@@ -1,10 +1,10 @@
 // Predicts on the training grid with a constant input. Usage: predict MODEL.safetensors
+#include <lano/operator.h>
+
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <vector>
-
-#include "runtime/operator.h"
 
 int main(int argc, char** argv) try {
   if (argc != 2) return 2;

@@ -1,13 +1,13 @@
 // Steps an autoregressive operator five times from a bump in the middle of its grid.
 // Usage: roll_out MODEL.safetensors (of a model that was trained on a grid or mesh)
+#include <lano/operator.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <vector>
-
-#include "runtime/operator.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-! The C interface of LANO for Fortran, as far as the examples use it; lano.h has the rest.
+! The C interface of LANO for Fortran, as far as the examples use it; lano/lano.h has the rest.
 module lano
   use iso_c_binding
   implicit none

@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/threads.h"
 #include "core/version.h"
-#include "runtime/lano.h"
+#include "lano/lano.h"
 #include "runtime/operator.h"
 
 struct lano_operator {
@@ -38,7 +38,7 @@ int guarded(Work work) noexcept {
   } catch (const lano::UsageError& error) {
     return failed(LANO_MISUSED, error.what());
   } catch (const std::bad_alloc&) {
-    return failed(LANO_NO_MEMORY, "expected enough memory, found none left");
+    return failed(LANO_NO_MEMORY, "there is not enough memory");
   } catch (const std::exception& error) {
     return failed(LANO_FAILED, error.what());
   } catch (...) {

@@ -7,7 +7,7 @@ if ! command -v clang-format-14 >/dev/null; then
   echo "clang-format-14 is missing; scripts/packages test installs it"
   exit 77
 fi
-folders=(apps bench examples python src tests)
+folders=(apps bench examples include python src tests)
 find "${folders[@]}" \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) -print0 |
   xargs -0 -P 2 -n 40 clang-format-14 --dry-run -Werror
 long=$(find "${folders[@]}" cmake configs scripts .ci test quickstart CMakeLists.txt CMakePresets.json -type f \

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/lano.h"
+#include "lano/lano.h"
 
 namespace {
 

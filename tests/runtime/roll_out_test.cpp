@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "lano/lano.h"
 #include "random_model.h"
-#include "runtime/lano.h"
 #include "runtime/operator.h"
 #include "scratch.h"
 
@@ -13,7 +13,10 @@ namespace {
 
 LanoConfig stepping() {
   LanoConfig c;
-  c.layers = 2, c.heads = 2, c.width = 8, c.agents = 4;
+  c.layers = 2;
+  c.heads = 2;
+  c.width = 8;
+  c.agents = 4;
   c.task = Task::autoregressive;
   return c;
 }

@@ -1,5 +1,5 @@
 // The runtime in a page: one model, predictions on one thread, as functions that JavaScript calls. Failures are a
-// status and a sentence, as in the C interface (src/runtime/lano.h); no exception leaves this module.
+// status and a sentence, as in the C interface (include/lano/lano.h); no exception leaves this module.
 #include <cstdint>
 #include <exception>
 #include <new>
