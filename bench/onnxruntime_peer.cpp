@@ -61,9 +61,10 @@ std::string OnnxruntimePeer::ask(const std::string& what) {
   const std::string line = child_->line().value_or("");
   const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
   if (!answer.is_object() || answer.contains("error")) {
-    fail(kDoing, "an answer of node with onnxruntime-node",
-         answer.is_object() ? answer["error"].get<std::string>() : "none",
-         "run scripts/onnxruntime, or see its errors above");
+    fail_plainly(kDoing,
+                 answer.is_object() ? fmt::format("onnxruntime failed: {}", answer["error"].get<std::string>())
+                                    : "node with onnxruntime-node does not answer",
+                 "run scripts/onnxruntime, or see its errors above");
   }
   return line;
 }

@@ -21,11 +21,12 @@ struct Board {
 
 class ThreadRanks : public Ranks {
  public:
-  ThreadRanks(Board& board, int rank) : board_(board), rank_(rank) {}
+  ThreadRanks(Board& board, int rank, std::size_t at_once) : board_(board), rank_(rank), at_once_(at_once) {}
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(board_.given.size()); }
   std::unique_ptr<Ranks> split(int) override { return nullptr; }  // not asked for here
-  bool all_come_within(double) noexcept override { return false; }
+  std::size_t floats_at_once() const override { return at_once_ > 0 ? at_once_ : Ranks::floats_at_once(); }
+  Came all_come_within(double) noexcept override { return Came::some; }
   void end_all() noexcept override {}
 
  protected:
@@ -33,6 +34,7 @@ class ThreadRanks : public Ranks {
     exchange(mine, std::vector<std::size_t>(board_.given.size(), bytes), all);
   }
   void exchange(const void* mine, std::span<const std::size_t> bytes, void* all) override {
+    check_size(bytes);
     put(mine, bytes[static_cast<std::size_t>(rank_)]);
     auto* to = static_cast<char*>(all);
     for (const std::string& text : board_.given) to = std::copy(text.begin(), text.end(), to);
@@ -46,6 +48,8 @@ class ThreadRanks : public Ranks {
   }
   void hand_round(const void* pieces, std::span<const std::size_t> bytes, void* got,
                   std::span<const std::size_t> got_bytes) override {
+    check_size(bytes);
+    check_size(got_bytes);
     std::size_t size = 0;
     for (const std::size_t piece : bytes) size += piece;
     std::string sizes(bytes.size() * sizeof(std::size_t), '\0');
@@ -65,20 +69,30 @@ class ThreadRanks : public Ranks {
   }
 
  private:
+  // Rounds may leave a float more for each rank.
+  void check_size(std::span<const std::size_t> bytes) const {
+    std::size_t all = 0;
+    for (const std::size_t piece : bytes) all += piece;
+    if (at_once_ > 0) {
+      EXPECT_LE(all, (at_once_ + bytes.size()) * sizeof(float));
+    }
+  }
   void put(const void* mine, std::size_t bytes) {
     board_.given[static_cast<std::size_t>(rank_)].assign(static_cast<const char*>(mine), bytes);
     board_.meeting.arrive_and_wait();
   }
   Board& board_;
   int rank_;
+  std::size_t at_once_;
 };
 
-inline void on_ranks(int size, const std::function<void(Ranks&)>& work) {
+// at_once: floats of one exchange at most, where it is not 0; ranks that want more fail.
+inline void on_ranks(int size, const std::function<void(Ranks&)>& work, std::size_t at_once = 0) {
   Board board(size);
   std::vector<std::thread> threads;
   for (int r = 0; r < size; ++r) {
     threads.emplace_back([&, r] {
-      ThreadRanks ranks(board, r);
+      ThreadRanks ranks(board, r, at_once);
       work(ranks);
     });
   }

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <new>
+#include <thread>
 
 #include "core/error.h"
 #include "core/ranks.h"
@@ -37,12 +39,13 @@ void print_sentence(const std::string& sentence) { std::fputs(("lano: " + senten
 void complain(const std::string& sentence) {
   if (ranks().alone()) return print_sentence(sentence);
   if (!mesh_ranks().alone()) {
-    // The others may be anywhere in the exchanges of a pass: either all meet here, or this one ends all. Where ranks of
-    // a mesh fail together, the first of them is the quickest to report.
-    const bool all_failed = ranks().all_come_within(mesh_ranks().first() ? 2 : 3);
-    if (!all_failed || ranks().first())
-      print_sentence(ranks().first() ? sentence : fmt::format("rank {}: {}", ranks().rank(), sentence));
-    if (!all_failed) ranks().end_all();
+    // The others may be anywhere in the exchanges of a pass: either all meet here, or the first of those that do speaks
+    // and ends all. The rest of them give it the time.
+    const Ranks::Came came = ranks().all_come_within(2);
+    if (came == Ranks::Came::all && !ranks().first()) return;
+    if (came == Ranks::Came::some) std::this_thread::sleep_for(std::chrono::seconds(5));
+    print_sentence(ranks().first() ? sentence : fmt::format("rank {}: {}", ranks().rank(), sentence));
+    if (came != Ranks::Came::all) ranks().end_all();
     return;
   }
   const std::vector<std::string> all = ranks().tell_failure(sentence);
@@ -77,7 +80,7 @@ int run_and_catch(CLI::App& app, int argc, char** argv) {
                            "check its folders and their permissions"));
     return 1;
   } catch (const std::bad_alloc&) {
-    complain("expected enough memory, found none left; use a smaller set or batch");
+    complain("there is not enough memory; use a smaller dataset, model or batch");
     return 1;
   } catch (const std::exception& error) {
     // One sentence, also where a library adds its call stack.
@@ -89,12 +92,20 @@ int run_and_catch(CLI::App& app, int argc, char** argv) {
 
 }  // namespace
 
-int start_ranks(const std::function<void()>& join) {
+int start_ranks(const std::function<void()>& join, int rank, int local) {
   try {
     join();
     return 0;
   } catch (const std::exception& error) {
-    complain(error.what());
+    // Without the others nobody knows who else fails. The first speaks at once, and its end is the end of the job; what
+    // one machine alone lacks is heard from there.
+    const bool joined = !ranks().alone();
+    if (joined || rank == 0) {
+      complain(error.what());
+    } else if (local == 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      print_sentence(fmt::format("rank {}: {}", rank, error.what()));
+    }
     set_ranks(nullptr);
     return 2;
   }

@@ -59,7 +59,9 @@ void export_page(const ExportOptions& o) {
       bytes += samples.back().size();
     }
     if (samples.empty())
-      fail("exporting a page", "a dataset with test samples of the model's problem", "another", "leave out --data");
+      fail_plainly("exporting a page",
+                   fmt::format("'{}' has no test samples of this model's problem", fmt::join(o.data, "', '")),
+                   "give the dataset the model was trained on, or leave out --data");
   }
   const std::string page = serve::page_with_model(o.model, runtime, samples);
   write_file_atomically(o.page, page);
@@ -69,7 +71,9 @@ void export_page(const ExportOptions& o) {
 
 void run_export(const ExportOptions& o) {
   if (o.page.empty() == o.out.empty())
-    fail_usage("exporting a model", "either --onnx FILE or --page FILE", o.page.empty() ? "neither" : "both");
+    fail_usage_plainly("exporting a model",
+                       o.page.empty() ? "no file is named" : "--onnx and --page exclude each other",
+                       o.page.empty() ? "add --onnx FILE or --page FILE" : "give one of them");
   if (!o.page.empty()) return export_page(o);
   if (!o.out.ends_with(".onnx"))
     fail_usage("exporting a model", "--onnx FILE ending in .onnx", fmt::format("'{}'", o.out));

@@ -171,7 +171,7 @@ void print_system() {
   }
   std::fflush(stdout);
   if (!run_child(program, {"system"}).good()) {
-    throw Error("asking lano-torch: expected its system report, found a failure; see the lines above");
+    throw Error("lano-torch failed to report on LibTorch; see the lines above");
   }
 }
 

@@ -30,7 +30,9 @@ int main(int argc, char** argv) {
   // The bench of a cluster needs no LibTorch; all others are those of lano-torch.
   const bool bench = argc > 1 && std::string_view(argv[1]) == "bench",
              cluster_bench = bench && argc > 2 && std::string_view(argv[2]) == "cluster";
-  if (const int code = start_ranks([&] { join_for(argc > 1 ? argv[1] : "", cluster_bench); }); code != 0) return code;
+  const lano::Launched launched = lano::launched();
+  const auto join = [&] { join_for(argc > 1 ? argv[1] : "", cluster_bench); };
+  if (const int code = start_ranks(join, launched.rank, launched.local); code != 0) return code;
   if (bench && !cluster_bench) hand_to_lano_torch(argv);
 
   CLI::App app{"LANO: learn the solution operator of a PDE from data, and use it anywhere.", "lano"};

@@ -1,13 +1,18 @@
 // Prediction by the runtime, without LibTorch; the composite engine and other operators by LibTorch.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "console.h"
+#include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/fnv.h"
 #include "core/ranks.h"
-#include "core/version.h"
 #include "evaluate/loaded_model.h"
+#include "evaluate/set_fit.h"
 #include "kernels/mesh_part.h"
 #include "kernels/tile_kernels.h"
 #include "prediction_files.h"
@@ -27,43 +32,151 @@ void check_sources(const PredictOptions& o) {
                        "see 'lano import --cells'");
 }
 
-// Ranks with different programs, models or questions would compute a mixture that means nothing.
-void check_same_work(const PredictOptions& o, const Query& query) {
+// Ranks that are asked for different things would compute something that is nobody's.
+void check_same_question(const PredictOptions& o) {
   if (ranks().alone()) return;
-  const std::string mine =
-      fmt::format("lano {}, {}; {}: {} bytes; {}: {} samples of {}", kVersion, kernels::kernels().name, o.model,
-                  std::filesystem::file_size(o.model), o.data.empty() ? "arrays" : o.data, query.samples.count,
-                  shape_text(query.set.shape));
-  const std::vector<std::string> all = ranks().gather(mine);
-  for (std::size_t r = 1; r < all.size(); ++r) {
-    if (all[r] == all[0]) continue;
-    fail(fmt::format("predicting on {} ranks", all.size()), fmt::format("on rank {} what rank 0 has ({})", r, all[0]),
-         all[r], "give all ranks the same program, processors, model and data");
+  check_same_on_all("predicting", "command", "give all ranks the same command and processors",
+                    nlohmann::json{{"data", o.data},
+                                   {"split", o.split},
+                                   {"samples", o.samples},
+                                   {"input", o.input},
+                                   {"state", o.state},
+                                   {"coords", o.coords},
+                                   {"cells", o.cells},
+                                   {"steps", o.steps.value_or(-1)},
+                                   {"times", o.times},
+                                   {"agents", o.agents},
+                                   {"mesh-ranks", o.mesh_ranks},
+                                   {"out", std::filesystem::path(o.out).filename().string()},
+                                   {"kernels", kernels::kernels().name}}
+                        .dump());
+  Fnv model;
+  model.add(read_file(o.model, "reading"));
+  check_same_on_all("predicting", "model", "give all ranks the same model file", fmt::format("{:016x}", model.value()));
+}
+
+// Of samples that were read, all numbers; of a large file that each rank reads its own points of, the first ones of two
+// samples and the size.
+void check_same_data(const PredictOptions& o, const Query& query, const Predictor& predictor) {
+  if (ranks().alone()) return;
+  Fnv hash;
+  const auto add = [&](const Samples& s) {
+    hash.add(s.ids);
+    hash.add(s.counts);
+    hash.add(s.coordinates);
+    hash.add(s.input);
+    hash.add(s.output);
+  };
+  hash.add(fields_to_json(query.set).dump() + shape_text(query.set.shape));
+  hash.add(query.set.time);
+  hash.add(query.known);
+  add(query.samples);
+  if (query.in_parts) {
+    constexpr std::int64_t kLooked = 4096;  // points
+    const DatasetReader reader = open_dataset(o.data, predictor.task());
+    hash.add(std::to_string(std::filesystem::file_size(o.data)));
+    for (const std::int64_t id : {query.samples.ids.front(), query.samples.ids.back()})
+      add(reader.read_part(id, 0, std::min(kLooked, query.set.points()), predictor.given_frames(query.set)).samples);
   }
+  check_same_on_all(
+      "predicting", "samples", "give all ranks the same dataset or arrays",
+      fmt::format("{} of {}, fingerprint {:016x}", query.samples.count, shape_text(query.set.shape), hash.value()));
+}
+
+// Ranks that have the points of a sample among them: all, where every sample has a piece for each; else samples are
+// divided; where they are too few for that, as many as there are pieces for.
+int chosen_mesh_ranks(const Query& query) {
+  const int size = ranks().size();
+  std::int64_t most = size;
+  for (std::int64_t i = 0; i < query.samples.count; ++i)
+    most = std::min(most, kernels::most_prediction_ranks(query.samples.points_of(i)));
+  if (most == size || query.samples.count >= size) return most == size ? size : 1;
+  while (size % most != 0) --most;
+  return static_cast<int>(most);
+}
+
+Samples some_of(const Query& query, const Share& own) {
+  const Samples& all = query.samples;
+  const std::int64_t first = all.first_point(own.first), last = all.first_point(own.last),
+                     points = all.first_point(all.count);
+  Samples some;
+  some.count = own.count();
+  some.points = all.points;
+  some.frames = all.frames;
+  some.shared_coordinates = all.shared_coordinates;
+  some.own_coordinates = all.own_coordinates || (!all.shared_coordinates && all.count > 1);
+  const auto cut = [&](const auto& values, std::int64_t from, std::int64_t to) {
+    return std::decay_t<decltype(values)>(values.begin() + from, values.begin() + to);
+  };
+  const auto cut_points = [&](const std::vector<float>& values) {
+    const std::int64_t width = std::ssize(values) / points;
+    return cut(values, first * width, last * width);
+  };
+  if (!all.counts.empty()) some.counts = cut(all.counts, own.first, own.last);
+  if (!all.ids.empty()) some.ids = cut(all.ids, own.first, own.last);
+  some.coordinates = all.shared_coordinates ? all.coordinates : cut_points(all.coordinates);
+  some.input = cut_points(all.input);
+  some.output = cut_points(all.output);
+  return some;
+}
+
+// Every group of ranks predicts its samples; rank 0 gets all.
+Prediction predict_in_groups(const Query& query, Predictor& predictor) {
+  const Share own = group_samples(query, mesh_group());
+  Prediction prediction;
+  if (own.count() > 0) prediction = predictor.predict(query.set, some_of(query, own), query.steps);
+  prediction.frames = query.frames();
+  const std::int64_t width = prediction.frames * query.set.output_channels();
+  const auto floats_of = [&](int rank) {
+    const Share share = group_samples(query, rank / mesh_ranks().size());
+    const bool gives = rank % mesh_ranks().size() == 0;
+    return gives ? static_cast<std::size_t>(
+                       (query.samples.first_point(share.last) - query.samples.first_point(share.first)) * width)
+                 : 0;
+  };
+  std::vector<std::size_t> given(static_cast<std::size_t>(ranks().size())), taken(given.size());
+  std::size_t others = 0;
+  for (int rank = 1; rank < ranks().size(); ++rank) {
+    others += floats_of(rank);
+    if (ranks().first()) taken[static_cast<std::size_t>(rank)] = floats_of(rank);
+  }
+  if (!ranks().first()) given[0] = floats_of(ranks().rank());
+  std::vector<float> values;
+  if (ranks().first()) values.resize(others);
+  ranks().meet();  // all have their answers
+  ranks().swap_floats(std::span(prediction.values).first(given[0]), given, values, taken, others);
+  if (ranks().first()) prediction.values.insert(prediction.values.end(), values.begin(), values.end());
+  return prediction;
 }
 
 void run_predict(const PredictOptions& o, const Program& program) {
   check_output_name(o);
   check_sources(o);
   choose_device(program, o.device);
+  check_same_question(o);
   const bool composite = o.engine == "composite" || o.device != "cpu";
   ModelFile file = read_model_file(o.model);
   if (!ranks().alone() && needs_torch(file, composite))
-    fail_usage(fmt::format("predicting on {} ranks", ranks().size()), "a LANO on the fused engine", "another model",
-               "start it without mpirun");
+    fail_usage_plainly(fmt::format("predicting on {} ranks", ranks().size()),
+                       "this model needs LibTorch, which runs on one rank only", "start it without mpirun");
   program.need_torch(needs_torch(file, composite));
   program.use_threads(o.threads);
   LoadedModel model = load_model(std::move(file), fmt::format("reading model '{}'", o.model), composite);
   const Query query = read_query(o, model.about, model.predictor->task(), can_be_in_parts(o));
   check_output(o, query);
   choose_agents(*model.predictor, o.agents);
-  set_mesh_ranks(ranks().size());  // the points of each sample are divided over all of them
-  check_same_work(o, query);
-  if (query.in_parts) return predict_in_parts(o, query, *model.predictor);
+  check_same_data(o, query, *model.predictor);
+  set_mesh_ranks(o.mesh_ranks > 0 ? o.mesh_ranks : chosen_mesh_ranks(query));
   for (std::int64_t i = 0; i < query.samples.count; ++i)
     kernels::predicted_points(query.samples.points_of(i), mesh_ranks());  // refuses more ranks than pieces
+  if (query.samples.count < mesh_groups())
+    console().say(fmt::format("note: {} of {} ranks compute: there {} to divide",
+                              query.samples.count * mesh_ranks().size(), ranks().size(),
+                              query.samples.count == 1 ? "is one small sample" : "are few small samples"));
+  if (query.in_parts) return predict_in_parts(o, query, *model.predictor);
   const auto start = std::chrono::steady_clock::now();
-  const Prediction prediction = model.predictor->predict(query.set, query.samples, query.steps);
+  const Prediction prediction = mesh_groups() > 1 ? predict_in_groups(query, *model.predictor)
+                                                  : model.predictor->predict(query.set, query.samples, query.steps);
   if (ranks().first())
     write_prediction(o, query, prediction,
                      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -111,6 +224,13 @@ void add_predict(CLI::App& app, const Program& program) {
       ->check(CLI::IsMember({"fused", "composite"}))
       ->capture_default_str();
   add_device_option(command, o->device);
+  command
+      ->add_option(
+          "--mesh-ranks", o->mesh_ranks,
+          "under mpirun: so many ranks have the points of each sample among them, and samples are divided over "
+          "the groups; 0: all, where samples are large enough")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
   command->footer(
       "Frames: autoregressive models write [samples, steps + 1, ...] with the first state as frame 0, time-conditional "

@@ -16,6 +16,7 @@ struct PredictOptions {
   int threads = 0;
   std::string engine = "fused", device = "cpu";
   std::int64_t agents = 0;
+  int mesh_ranks = 0;  // 0: chosen by the size of the samples
   std::optional<std::int64_t> steps;
 };
 

@@ -134,13 +134,14 @@ Words sort_words(const PredictOptions& o, const SetDescription& set, Task task, 
   if (words.state.empty() || (fields > 0 && words.input.empty())) {
     const std::string channels = fmt::format("{}{} channel{}", frames == 1 ? "" : fmt::format("{} frames of ", frames),
                                              set.output_channels(), set.output_channels() == 1 ? "" : "s");
-    fail_usage("predicting",
-               fields == 0 ? fmt::format("the first state ({}) with --state or --input", channels)
-                           : fmt::format("the first state ({}) with --state, and the {} input field{} with --input",
-                                         channels, fields, fields == 1 ? "" : "s"),
-               words.input.empty() ? (words.state.empty() ? "no array" : "--state alone") : "--input alone",
-               fields == 0 ? "this model steps in time"
-                           : "this model steps in time; where its input is the first state, give it for both");
+    fail_usage_plainly("predicting",
+                       words.state.empty() && words.input.empty() ? "this model steps in time and needs its first state"
+                       : words.state.empty() ? "--input alone is not enough, since this model steps in time"
+                                             : "--state alone is not enough, since this model has input fields",
+                       fields == 0 ? fmt::format("give the state ({}) with --state or --input", channels)
+                                   : fmt::format("give the state ({}) with --state and the {} input field{} with "
+                                                 "--input; if the input is the first state, give it for both",
+                                                 channels, fields, fields == 1 ? "" : "s"));
   }
   return words;
 }

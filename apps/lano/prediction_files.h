@@ -34,4 +34,7 @@ bool is_vtk(const std::filesystem::path& out);
 void check_vtk_output(const std::filesystem::path& out, const Query& query, bool force);
 void write_vtk_files(const std::filesystem::path& out, const Query& query, const Prediction& prediction);
 
+// The samples of a group of ranks (core/ranks.h); the first groups have them where there are fewer samples than groups.
+Share group_samples(const Query& query, int group);
+
 }  // namespace lano::cli

@@ -1,5 +1,6 @@
-// Prediction where several ranks have the points of each sample among them: every rank reads its own points from the
-// dataset, one sample at a time, and writes their answers to their places in one file (docs/decisions/014).
+// Prediction where several ranks have the samples of a dataset, or the points of each sample, among them: every rank
+// reads its own points from the dataset, one sample at a time, and writes their answers to their places in one file
+// (docs/decisions/014).
 #include <fmt/format.h>
 
 #include <chrono>
@@ -36,6 +37,11 @@ DatasetWriter::Room make_room(const PredictOptions& o, const Query& query, std::
 
 }  // namespace
 
+Share group_samples(const Query& query, int group) {
+  const std::int64_t groups = std::min<std::int64_t>(mesh_groups(), query.samples.count);
+  return group < groups ? share_of(query.samples.count, group, groups) : Share();
+}
+
 bool can_be_in_parts(const PredictOptions& o) {
   return !ranks().alone() && !o.data.empty() && std::filesystem::path(o.out).extension() == ".h5";
 }
@@ -52,7 +58,8 @@ void predict_in_parts(const PredictOptions& o, const Query& query, Predictor& pr
   const auto write = [&](std::int64_t place, std::int64_t row, std::int64_t channels, std::span<const float> values) {
     if (!values.empty()) file.write(place, (row * points + own.first) * channels, values);
   };
-  for (std::int64_t i = 0; i < query.samples.count; ++i) {
+  const Share samples = group_samples(query, mesh_group());
+  for (std::int64_t i = samples.first; i < samples.last; ++i) {
     const std::int64_t id = query.samples.ids[static_cast<std::size_t>(i)];
     SampleSlab part = reader.read_part(id, own.first, own.count(), predictor.given_frames(set));
     if (predictor.task() == Task::time_conditional) part.samples.frames = frames;

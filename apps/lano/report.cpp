@@ -26,13 +26,13 @@ void run_report(const std::vector<std::string>& names, const std::string& out) {
   for (const fs::path& folder : folders) {
     if (!fs::is_directory(folder) || (folders.size() > 1 && !is_run_folder(folder) && !is_seed_group(folder))) {
       const bool file = fs::exists(folder) && !fs::is_directory(folder);
-      fail(fmt::format("reporting on '{}'", folder.string()), "the folder of a run",
-           file                 ? "a file"
-           : fs::exists(folder) ? "another folder"
-                                : "nothing at that path",
-           file && is_run_folder(folder.parent_path())
-               ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
-               : "name the --out of 'lano train'");
+      fail_plainly(fmt::format("reporting on '{}'", folder.string()),
+                   file                 ? "it is a file"
+                   : fs::exists(folder) ? "that folder holds no run"
+                                        : "there is nothing at that path",
+                   file && is_run_folder(folder.parent_path())
+                       ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
+                       : "name the --out of 'lano train'");
     }
   }
   if (folders.size() > 1) {

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "console.h"
+#include "core/atomic_file.h"
+#include "core/error.h"
+#include "core/fnv.h"
 #include "core/interrupt.h"
 #include "core/ranks.h"
 #include "model_spec/model_catalogue.h"
+#include "train/recipes.h"
 
 namespace lano::cli {
 
@@ -32,7 +37,7 @@ TrainConfig read_recipe(const std::vector<std::string>& files, const std::string
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
-  for (const std::string& file : files) schema.load(file);
+  for (const std::string& file : files) schema.load(find_recipe(file));
   if (!data.empty()) config.data = data;
   for (const std::string& assignment : overrides) schema.override_with(assignment);
   return config;
@@ -46,9 +51,31 @@ void choose_agents(Predictor& predictor, std::int64_t agents) {
              used == agents ? "" : fmt::format(": the nearest good patch grid to {}", agents));
 }
 
+void check_same_on_all(const std::string& doing, const std::string& what, const std::string& advice,
+                       const std::string& mine) {
+  if (ranks().alone()) return;
+  // Builds of one version may differ.
+  static const std::string program = [] {
+    Fnv hash;
+    hash.add(read_file("/proc/self/exe", "reading the program"));
+    return fmt::format("{:016x}", hash.value());
+  }();
+  const auto compare = [&](const std::string& name, const std::string& value, const std::string& hint) {
+    const std::vector<std::string> all = ranks().gather(value);
+    const auto other = std::find_if(all.begin(), all.end(), [&](const std::string& one) { return one != all[0]; });
+    if (other != all.end())
+      fail(fmt::format("{} on {} ranks", doing, all.size()),
+           fmt::format("on rank {} the {} of rank 0 ({})", other - all.begin(), name, all[0]), *other, hint);
+  };
+  compare("program", program, "give all ranks the same program");
+  compare(what, mine, advice);
+}
+
 void leave_if_interrupted() {
   std::fflush(stdout);
-  if (interrupted()) std::_Exit(130);
+  if (!interrupted()) return;
+  set_ranks(nullptr);  // the others wait for this one at the end
+  std::_Exit(130);
 }
 
 }  // namespace lano::cli

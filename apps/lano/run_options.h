@@ -24,6 +24,11 @@ void tell_unread(const TrainConfig& config, const std::vector<std::string>& over
 // 0 keeps the trained number; says so where a patch grid makes another number of what was asked for.
 void choose_agents(Predictor& predictor, std::int64_t agents);
 
+// Of several ranks: fails where one has another program than the first, or says something else of its work, "command"
+// or "model" in the message.
+void check_same_on_all(const std::string& doing, const std::string& what, const std::string& advice,
+                       const std::string& mine);
+
 // Ends the program with 130 where Ctrl-C stopped the work (core/interrupt.h); what was to be said has been said.
 void leave_if_interrupted();
 

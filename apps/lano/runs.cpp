@@ -33,9 +33,10 @@ void run_runs(const RunsOptions& options) {
     if (!std::filesystem::is_directory(folder)) {
       const std::filesystem::path above = std::filesystem::path(folder).parent_path();
       const bool file = std::filesystem::exists(folder);
-      fail(fmt::format("listing the runs in '{}'", folder), "a folder", file ? "a file" : "nothing at that path",
-           file && is_run_folder(above) ? fmt::format("it belongs to the run '{}': name that", above.string())
-                                        : "name the folder that holds the runs");
+      fail_plainly(fmt::format("listing the runs in '{}'", folder),
+                   file ? "it is a file" : "there is nothing at that path",
+                   file && is_run_folder(above) ? fmt::format("it belongs to the run '{}': name that", above.string())
+                                                : "name the folder that holds the runs");
     }
     std::error_code error;
     const std::filesystem::directory_iterator listed(folder, error);

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "core/atomic_file.h"
 #include "core/child_process.h"
 #include "core/duration.h"
 #include "core/error.h"
@@ -54,7 +55,9 @@ std::filesystem::path folder_of(const TrainArguments& o) { return o.run.empty() 
 
 // The command that resumes.
 std::string hint(const TrainArguments& o) {
-  return fmt::format("resume with: lano train --resume {}{}", folder_of(o).string(),
+  return fmt::format("resume with: {}lano train --resume {}{}{}",
+                     ranks().alone() ? "" : fmt::format("mpirun -n {} ", ranks().size()), folder_of(o).string(),
+                     mesh_ranks().alone() ? "" : fmt::format(" --mesh-ranks {}", mesh_ranks().size()),
                      o.threads > 0 ? fmt::format(" --threads {}", o.threads) : "");
 }
 
@@ -63,6 +66,7 @@ void train_seeds(const TrainArguments& o, const TrainConfig& config) {
     fail_usage_plainly("training several seeds", "--stop-after does not go with --seeds", "leave one of them out");
   const std::int64_t count = o.seeds != 0 ? o.seeds : planned_seeds(folder_of(o));
   const SeedResults group = run_seeds(config, count, folder_of(o), o.resume, console());
+  if (!ranks().first()) return;
   fmt::print("\n{}", seeds_text(group));
   if (group.finished()) return;
   fmt::print("stopped; {}\n", hint(o));
@@ -89,45 +93,40 @@ RecipeWish wish_of(const TrainArguments& o, const std::filesystem::path& own_rec
   return wish;
 }
 
-// On several ranks the first one chooses for all. It measures the pace alone, on steps that all will share.
-OwnRecipe chosen_for_ranks(RecipeWish wish, const TrainConfig& said, const std::filesystem::path& scratch) {
-  const int size = ranks().size(), groups = mesh_groups();
-  if (size == 1) return chosen_recipe(wish, said, scratch);
-  std::string text;
-  if (ranks().first()) {
-    const AloneForNow by_itself;
-    if (wish.minutes > 0 || wish.files.empty()) wish.minutes = (wish.minutes > 0 ? wish.minutes : kOwnMinutes) * size;
-    OwnRecipe chosen = chosen_recipe(wish, said, scratch);
-    if (wish.files.empty() && chosen.config.batch < groups) {
-      chosen.config.batch = groups;
-      chosen.because.push_back(fmt::format("batch   {}, one sample per rank{}", groups,
-                                           groups == size ? "" : " or group of ranks that share a mesh"));
-    }
-    text = nlohmann::json{{"recipe", to_toml(chosen.config)}, {"because", chosen.because}}.dump();
-  }
-  const nlohmann::json chosen = nlohmann::json::parse(ranks().from_first(text));
-  OwnRecipe same{said, chosen.at("because")};
-  Schema schema;
-  bind_train_config(schema, same.config);
-  schema.load_text(chosen.at("recipe").get<std::string>(), "the recipe of rank 0");
-  return same;
+// Ranks that are asked for different things would wait for each other in different places. Names of files may differ:
+// what is in them is compared later.
+void check_same_wish(const TrainArguments& o) {
+  if (ranks().alone()) return;
+  nlohmann::json config = nlohmann::json::array();
+  for (const std::string& file : o.config) config.push_back(read_file(file, "reading"));
+  check_same_on_all("training", "command", "give all ranks the same command",
+                    nlohmann::json{{"config", config},
+                                   {"set", o.overrides},
+                                   {"minutes", o.minutes},
+                                   {"from", !o.from.empty()},
+                                   {"resume", o.resume},
+                                   {"stop-after", o.stop_after},
+                                   {"seeds", o.seeds},
+                                   {"mesh-ranks", o.mesh_ranks}}
+                        .dump());
 }
 
 void run_train(const TrainArguments& o, const Program& program) {
-  if (o.keys) return print_keys();
+  if (o.keys) return ranks().first() ? print_keys() : void();
   const std::filesystem::path folder = folder_of(o);
   if (folder.empty()) fail_usage_plainly("training", "the name of --out is empty", "name the folder of the run");
   const bool group = o.seeds != 0 || (o.resume && is_seed_group(folder));
   const auto own_recipe = group ? folder / "recipe.toml" : config_file(folder);
   if (o.resume && o.config.empty() && !std::filesystem::exists(own_recipe)) {
     const bool file = std::filesystem::is_regular_file(folder);
-    fail(fmt::format("resuming '{}'", folder.string()), "the folder of a run that has begun",
-         file ? "a file" : "no run there",
-         file && std::filesystem::exists(config_file(folder.parent_path()))
-             ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
-             : "name the --out of 'lano train', or repeat the command that began it");
+    fail_plainly(fmt::format("resuming '{}'", folder.string()),
+                 file ? "it is a file" : "there is no run in that folder",
+                 file && std::filesystem::exists(config_file(folder.parent_path()))
+                     ? fmt::format("it belongs to the run '{}': name that", folder.parent_path().string())
+                     : "name the --out of 'lano train', or repeat the command that began it");
   }
   const RecipeWish wish = wish_of(o, own_recipe);
+  check_same_wish(o);
   TrainConfig config = said_recipe(wish);
   choose_device(program, o.device);
   if (o.device != "cpu") config.engine = Engine::composite;  // the fused kernels are the processor's
@@ -148,12 +147,10 @@ void run_train(const TrainArguments& o, const Program& program) {
   TrainOptions options;
   options.preface = unread_keys(config, o.overrides);
   if (!o.resume) {
-    const OwnRecipe chosen = chosen_for_ranks(wish, config, timing_folder(o));
+    const OwnRecipe chosen = chosen_recipe(wish, config, timing_folder(o));
     config = chosen.config;
     options.preface.insert(options.preface.end(), chosen.because.begin(), chosen.because.end());
   }
-  if (group && !ranks().alone())
-    fail_usage("training several seeds", "one rank", std::to_string(ranks().size()), "start each seed separately");
   if (group) {
     for (const std::string& line : options.preface) console().say(line);
     return train_seeds(o, config);

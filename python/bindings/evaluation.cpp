@@ -63,9 +63,9 @@ nlohmann::json finite_or_null(double value) { return std::isfinite(value) ? nloh
 
 std::string read_run(const std::string& folder) {
   if (!is_run_folder(folder))
-    fail("reading the run '" + folder + "'", "the folder of a run (config.toml, and metrics.csv or checkpoint)",
-         std::filesystem::exists(folder) ? "another folder" : "nothing at that path",
-         "name the --out of 'lano train' or the run= of lano.fit");
+    fail_plainly("reading the run '" + folder + "'",
+                 std::filesystem::exists(folder) ? "that folder holds no run" : "there is nothing at that path",
+                 "name the --out of 'lano train' or the run= of lano.fit");
   const RunSummary run = read_run_summary(folder);
   const char* const states[] = {"finished", "stopped", "running"};
   nlohmann::json out{{"folder", run.folder.string()},

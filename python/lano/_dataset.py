@@ -89,7 +89,7 @@ class Dataset:
         """A dataset file: .h5 as `lano generate`, `lano import` and `save` write it, or .npz of `save`."""
         path = os.fspath(path)
         if not os.path.exists(path):
-            raise error(f"reading '{path}'", "a dataset file", "nothing at that path")
+            raise plain_error(f"reading '{path}'", "there is nothing at that path", "check the path")
         if path.endswith(".npz"):
             return cls._load_npz(path)
         return cls._of(solvers(f"reading '{path}'").read_dataset(path), os.path.abspath(path))

@@ -29,6 +29,13 @@ int launched_ranks() {
   return 1;
 }
 
+int number_of(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* const value = std::getenv(name); value != nullptr) return std::atoi(value);
+  }
+  return 0;
+}
+
 // Beside the program in a build folder, in a folder of its own once installed.
 fs::path module_path() {
   for (const char* place : {"lano-mpi.so", "../lib/lano/lano-mpi.so", "../lib64/lano/lano-mpi.so"}) {
@@ -41,7 +48,17 @@ fs::path module_path() {
 // Open MPI loads parts of its own that look for the rest among the names everybody sees.
 void* open_module(const fs::path& path) { return ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); }
 
+bool is_of_this_build(void* module) {
+  const auto interface = reinterpret_cast<const char* (*)()>(::dlsym(module, "lano_mpi_interface"));
+  return interface != nullptr && std::string(interface()) == LANO_RANKS_INTERFACE;
+}
+
 }  // namespace
+
+Launched launched() {
+  return {number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}),
+          number_of({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})};
+}
 
 void join_ranks() {
   const int wanted = launched_ranks();
@@ -54,7 +71,9 @@ void join_ranks() {
   void* const module = open_module(path);
   if (module == nullptr) fail(doing, fmt::format("the module '{}'", path.string()), ::dlerror());
   const auto make = reinterpret_cast<Ranks* (*)()>(::dlsym(module, "lano_make_ranks"));
-  if (make == nullptr) fail(doing, fmt::format("a module of this version in '{}'", path.string()), "another");
+  if (make == nullptr || !is_of_this_build(module))
+    fail(doing, fmt::format("the module of this lano in '{}'", path.string()), "that of another build",
+         "install program and module together");
   std::unique_ptr<Ranks> several(make());
   if (several->size() != wanted)
     fail(doing, fmt::format("{} ranks of the launcher's MPI", wanted), fmt::format("{}", several->size()),
@@ -70,7 +89,7 @@ std::string mpi_text() {
   void* const module = open_module(path);
   if (module == nullptr) return fmt::format("cannot be loaded: {}", ::dlerror());
   const auto version = reinterpret_cast<const char* (*)()>(::dlsym(module, "lano_mpi_version"));
-  return version == nullptr ? "a module of another version" : version();
+  return version == nullptr || !is_of_this_build(module) ? "a module of another build" : version();
 }
 
 }  // namespace lano

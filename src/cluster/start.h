@@ -6,6 +6,12 @@
 
 namespace lano {
 
+// What the launcher says of this process, whether or not it could join the others.
+struct Launched {
+  int rank = 0, local = 0;  // among all; among those of this machine
+};
+Launched launched();
+
 // Where a launcher started several ranks: loads the module with MPI and makes them known to ranks(). Fails in a
 // sentence where it is not there: the ranks would each do the whole work.
 void join_ranks();

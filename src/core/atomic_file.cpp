@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <vector>
 
 #include "core/error.h"
+#include "core/fnv.h"
 
 namespace lano {
 namespace {
@@ -39,10 +41,23 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return parent.empty() ? std::filesystem::path(".") : parent;
 }
 
+// Several machines may write into one folder, and a process number means something on its own machine alone.
+const std::string& machine_text() {
+  static const std::string text = [] {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    Fnv hash;
+    hash.add(std::string_view(name.data()));
+    return fmt::format("{:016x}", hash.value());
+  }();
+  return text;
+}
+
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path final_path)
-    : final_(std::move(final_path)), temporary_(final_.string() + fmt::format(".{}.part", ::getpid())) {
+    : final_(std::move(final_path)),
+      temporary_(final_.string() + fmt::format(".{}-{}.part", machine_text(), ::getpid())) {
   if (!std::filesystem::is_directory(folder_of(final_))) {
     fail_plainly(fmt::format("writing '{}'", final_.string()),
                  fmt::format("the folder '{}' does not exist", folder_of(final_).string()), "create it first");
@@ -54,7 +69,7 @@ PendingFile::PendingFile(std::filesystem::path final_path)
 
 void remove_leftovers(const std::filesystem::path& final_path) {
   std::error_code ignored;
-  const std::string start = final_path.filename().string() + ".", end = ".part";
+  const std::string start = final_path.filename().string() + "." + machine_text() + "-", end = ".part";
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(final_path), ignored)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(start) || !name.ends_with(end) || name.size() <= start.size() + end.size()) continue;
@@ -109,7 +124,7 @@ std::string read_file(const std::filesystem::path& path, std::string_view doing,
   const std::string what = fmt::format("{} '{}'", doing, path.string());
   // Without waiting: opening a pipe would, for a writer that never comes.
   const Descriptor file(path, O_RDONLY | O_NONBLOCK);
-  if (file.get() < 0 && errno == ENOENT) fail(what, "a file", "nothing at that path", "check the path");
+  if (file.get() < 0 && errno == ENOENT) fail_plainly(what, "there is nothing at that path", "check the path");
   struct stat about {};
   if (file.get() < 0 || ::fstat(file.get(), &about) != 0)
     fail(what, "a readable file", errno_text(errno), "check the path and its permissions");
@@ -140,7 +155,7 @@ FileIdentity identity_of(const std::filesystem::path& path) {
 
 std::uint64_t file_bytes(const std::filesystem::path& path, std::string_view doing) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(doing, "a file", "nothing at that path", "check the path");
+  if (!std::filesystem::exists(path, error)) fail_plainly(doing, "there is nothing at that path", "check the path");
   if (std::filesystem::is_directory(path, error)) fail(doing, "a file", "a folder", "name the file itself");
   if (!std::filesystem::is_regular_file(path, error))
     fail(doing, "a file on disk", "a pipe or a device", "save it to a file first");

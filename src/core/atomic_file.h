@@ -29,7 +29,7 @@ class PendingFile {
   bool published_ = false;
 };
 
-// Removes what killed writers of this file left next to it, if their processes no longer exist.
+// Removes what killed writers of this file on this machine left next to it, if their processes no longer exist.
 void remove_leftovers(const std::filesystem::path& final_path);
 
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);

@@ -22,7 +22,7 @@ class OneRank : public Ranks {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::unique_ptr<Ranks> split(int) override { return std::make_unique<OneRank>(); }
-  bool all_come_within(double) noexcept override { return true; }
+  Came all_come_within(double) noexcept override { return Came::all; }
   void end_all() noexcept override {}
 
  protected:
@@ -47,8 +47,11 @@ std::unique_ptr<Ranks>& current_mesh() {
   return ranks;
 }
 
-// Exchanges of at most this many floats: the counts of MPI are ints, of bytes.
-constexpr std::size_t kFloatsOfExchange = std::size_t{1} << 28;
+std::vector<std::size_t> in_bytes(std::span<const std::size_t> floats) {
+  std::vector<std::size_t> bytes(floats.size());
+  std::transform(floats.begin(), floats.end(), bytes.begin(), [](std::size_t n) { return n * sizeof(float); });
+  return bytes;
+}
 
 }  // namespace
 
@@ -83,13 +86,9 @@ AloneForNow::~AloneForNow() {
 
 void Ranks::gather_floats(std::span<const float> mine, std::span<const std::size_t> counts, std::span<float> all) {
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  const auto rounds =
-      static_cast<std::int64_t>(std::max<std::size_t>(1, (total + kFloatsOfExchange - 1) / kFloatsOfExchange));
+  const auto rounds = static_cast<std::int64_t>(rounds_of(total));
+  if (rounds == 1) return exchange(mine.data(), in_bytes(counts), all.data());
   std::vector<std::size_t> bytes(counts.size());
-  if (rounds == 1) {
-    std::transform(counts.begin(), counts.end(), bytes.begin(), [](std::size_t n) { return n * sizeof(float); });
-    return exchange(mine.data(), bytes, all.data());
-  }
   std::vector<float> got;
   for (std::int64_t round = 0; round < rounds; ++round) {
     const auto part = [&](std::size_t r) { return share_of(static_cast<std::int64_t>(counts[r]), round, rounds); };
@@ -111,12 +110,31 @@ void Ranks::gather_floats(std::span<const float> mine, std::span<const std::size
 }
 
 void Ranks::swap_floats(std::span<const float> pieces, std::span<const std::size_t> counts, std::span<float> got,
-                        std::span<const std::size_t> got_counts) {
-  std::vector<std::size_t> bytes(counts.size()), got_bytes(counts.size());
-  const auto in_bytes = [](std::size_t n) { return n * sizeof(float); };
-  std::transform(counts.begin(), counts.end(), bytes.begin(), in_bytes);
-  std::transform(got_counts.begin(), got_counts.end(), got_bytes.begin(), in_bytes);
-  hand_round(pieces.data(), bytes, got.data(), got_bytes);
+                        std::span<const std::size_t> got_counts, std::size_t most) {
+  const auto rounds = static_cast<std::int64_t>(rounds_of(most));
+  if (rounds == 1) return hand_round(pieces.data(), in_bytes(counts), got.data(), in_bytes(got_counts));
+  std::vector<float> out, in;
+  std::vector<std::size_t> sent(counts.size()), received(counts.size());
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    const auto part = [&](std::size_t count) { return share_of(static_cast<std::int64_t>(count), round, rounds); };
+    out.clear();
+    std::size_t at = 0, all = 0;
+    for (std::size_t r = 0; r < counts.size(); at += counts[r++]) {
+      const auto [first, last] = part(counts[r]);
+      out.insert(out.end(), pieces.data() + at + first, pieces.data() + at + last);
+      sent[r] = static_cast<std::size_t>(last - first);
+      received[r] = static_cast<std::size_t>(part(got_counts[r]).count());
+      all += received[r];
+    }
+    in.resize(all);
+    hand_round(out.data(), in_bytes(sent), in.data(), in_bytes(received));
+    const float* from = in.data();
+    float* to = got.data();
+    for (std::size_t r = 0; r < counts.size(); to += got_counts[r++]) {
+      std::copy_n(from, received[r], to + part(got_counts[r]).first);
+      from += received[r];
+    }
+  }
 }
 
 void Ranks::turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
@@ -135,7 +153,9 @@ void Ranks::turn_columns(std::span<const float> mine, std::span<const std::int64
     got[static_cast<std::size_t>(to)] = static_cast<std::size_t>(counts[static_cast<std::size_t>(to)] * own.count());
   }
   all.resize(static_cast<std::size_t>(rows * own.count()));
-  swap_floats(pieces_, sent, all, got);
+  const std::int64_t widest = (width + size() - 1) / size(),
+                     most = std::max(*std::max_element(counts.begin(), counts.end()) * width, rows * widest);
+  swap_floats(pieces_, sent, all, got, static_cast<std::size_t>(most));
 }
 
 void Ranks::join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole) {
@@ -218,10 +238,21 @@ std::string Ranks::from_first(std::string_view mine) { return gather(first() ? m
 void Ranks::sum_rows(std::span<const float> rows, std::span<float> sum) {
   const auto width = static_cast<std::int64_t>(sum.size());
   const std::int64_t own = width == 0 ? 0 : static_cast<std::int64_t>(rows.size()) / width;
+  std::vector<std::size_t> sent(static_cast<std::size_t>(size())), received(sent.size()), slices(sent.size());
   const std::vector<std::int64_t> counts = check_in(own);
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), parts = size();
   const std::int64_t columns = std::max<std::int64_t>(parts, kFloatsAtOnce / std::max<std::int64_t>(1, all));
-  std::vector<std::size_t> sent(counts.size()), received(counts.size()), slices(counts.size());
+  // A rank that finds no memory must say so before the others wait for its pieces: where any rank may need more than
+  // ever before, all make room and meet once more.
+  const std::int64_t widest = std::min(columns, width), narrowest = widest / parts,
+                     room = std::max(*std::max_element(counts.begin(), counts.end()) * (widest - narrowest),
+                                     all * (narrowest + 1));
+  if (parts > 1 && room > room_) {
+    pieces_.reserve(static_cast<std::size_t>(room));
+    got_.reserve(static_cast<std::size_t>(room));
+    meet();
+    room_ = room;
+  }
   // Each rank adds up a slice of the columns for all.
   for (std::int64_t begin = 0; begin < width; begin += columns) {
     const std::int64_t count = std::min(columns, width - begin);

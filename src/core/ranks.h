@@ -6,6 +6,7 @@
 // all others meet a RankFailure in their next exchange: no rank waits for one that will not come.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,14 +46,18 @@ class Ranks {
   // For the passes over one mesh, many times a step; without the word whether all are well.
   // Floats of every rank, counts[r] of rank r, one behind the other in the order of ranks.
   void gather_floats(std::span<const float> mine, std::span<const std::size_t> counts, std::span<float> all);
-  // counts[r] floats for rank r, one piece behind the other; got_counts[r] from it. None for oneself.
+  // counts[r] floats for rank r, one piece behind the other; got_counts[r] from it. None for oneself. most: what any
+  // rank gives or gets in all, at least; all say the same, for it decides in how many rounds they do this.
   void swap_floats(std::span<const float> pieces, std::span<const std::size_t> counts, std::span<float> got,
-                   std::span<const std::size_t> got_counts);
+                   std::span<const std::size_t> got_counts, std::size_t most);
   // mine [own, width], counts[r] rows of rank r: `all` becomes this rank's columns, share_of(width, rank, size), of all
   // rows in the order of ranks. And back: [rows, columns] of every rank to [rows, width] on all.
   void turn_columns(std::span<const float> mine, std::span<const std::int64_t> counts, std::int64_t width,
                     std::vector<float>& all);
   void join_columns(std::span<const float> mine, std::int64_t width, std::span<float> whole);
+
+  // Floats of one exchange at most; more go in rounds: the counts of MPI are ints, of bytes.
+  virtual std::size_t floats_at_once() const { return std::size_t{1} << 28; }
 
   // What has come from other ranks, in how many exchanges: gathers, where all get the same, and swaps, where each pair
   // has a piece of its own.
@@ -63,8 +68,10 @@ class Ranks {
 
   // Those with the same colour, in the order of ranks.
   virtual std::unique_ptr<Ranks> split(int colour) = 0;
-  // Whether all came within so many seconds; to be asked once, by a rank that cannot go on.
-  virtual bool all_come_within(double seconds) noexcept = 0;
+  // Whether all came within so many seconds; to be asked once, by a rank that cannot go on. Where some came and some
+  // did not, the first of those that came knows it.
+  enum class Came { all, some_and_first, some };
+  virtual Came all_come_within(double seconds) noexcept = 0;
   // Ends all ranks at once, this one too.
   virtual void end_all() noexcept = 0;
 
@@ -92,8 +99,13 @@ class Ranks {
   std::vector<std::int64_t> check_in(std::int64_t value);  // the values of all ranks; throws RankFailure
   std::vector<std::string> gather_texts(std::string_view mine, std::span<const std::size_t> bytes);
 
+  std::size_t rounds_of(std::size_t floats) const {
+    return std::max<std::size_t>(1, (floats + floats_at_once() - 1) / floats_at_once());
+  }
+
   Traffic traffic_;
   std::vector<float> pieces_, got_;  // of sums, kept: new memory at every step would cost page faults
+  std::int64_t room_ = 0;            // floats that every rank is known to have in both
 };
 
 // Those of this process: one, until a program that was started as one of several says otherwise.

@@ -31,11 +31,12 @@ int depth_of(std::string_view text) {
 
 nlohmann::json parse_json(std::string_view text, std::string_view doing, std::string_view what) {
   constexpr int kDeepest = 64;
-  const auto in = [&](const char* kind) { return std::string(kind).append(" in ").append(what); };
+  const auto sentence = [&](const char* predicate) { return std::string(what).append(predicate); };
   if (depth_of(text) > kDeepest)
-    fail(doing, in("JSON of at most 64 levels"), "more", "the file is damaged: copy it again");
+    fail_plainly(doing, sentence(" has more than 64 levels"), "the file is damaged: copy it again");
   nlohmann::json value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) fail(doing, in("well-formed JSON"), "damaged text", "the file is damaged: copy it again");
+  if (value.is_discarded())
+    fail_plainly(doing, sentence(" is not well-formed JSON"), "the file is damaged: copy it again");
   return value;
 }
 

@@ -229,9 +229,10 @@ std::vector<std::unique_ptr<ArraySource>> open_arrays(const std::filesystem::pat
       sources.push_back(std::make_unique<MemorySource>(key.empty() ? doing : fmt::format("{}, array '{}'", doing, key),
                                                        read_numpy(file, key)));
     } else {
-      fail_usage(doing, "a .npy, .npz, .mat, .h5, .hdf5, .pt or .pth file",
-                 extension.empty() ? "no extension" : fmt::format("'{}'", extension),
-                 "give the file the extension of its kind");
+      fail_usage_plainly(doing,
+                         extension.empty() ? std::string("its name has no extension")
+                                           : fmt::format("'{}' is not the extension of an array file", extension),
+                         "name a .npy, .npz, .mat, .h5, .hdf5, .pt or .pth file");
     }
   }
   return sources;
@@ -269,9 +270,9 @@ bool has_array_extension(const std::filesystem::path& file) {
 }
 
 void fail_no_array(const std::string& doing, const std::string& key, const std::vector<std::string>& names) {
+  if (names.empty()) fail_usage_plainly(doing, "there are no arrays of numbers in it");
   fail_usage(doing, key.empty() ? "the name of one of its arrays" : fmt::format("an array '{}'", key),
-             names.empty() ? "no arrays" : fmt::format("the arrays {}", fmt::join(names, ", ")),
-             key.empty() ? "" : did_you_mean(key, names));
+             fmt::format("the arrays {}", fmt::join(names, ", ")), key.empty() ? "" : did_you_mean(key, names));
 }
 
 }  // namespace lano

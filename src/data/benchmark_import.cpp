@@ -28,7 +28,7 @@ std::filesystem::path find_file(const BenchmarkImport& options, const std::strin
     given.push_back(fmt::format("'{}'", path.string()));
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-      fail(doing(options), fmt::format("a folder or file '{}'", path.string()), "nothing at that path", "check --from");
+      fail_plainly(doing(options), fmt::format("there is nothing at '{}'", path.string()), "check --from");
     }
     if (!std::filesystem::is_directory(path, error)) {
       if (path.filename() == name) found.push_back(path);
@@ -48,9 +48,10 @@ std::filesystem::path find_file(const BenchmarkImport& options, const std::strin
                "name the files themselves with --from");
   }
   if (found.empty()) {
-    fail_usage(doing(options), fmt::format("'{}' in --from", name),
-               given.empty() ? "no --from" : fmt::format("{}", fmt::join(given, ", ")),
-               "give the folder with the published files, or the files under their published names");
+    fail_usage_plainly(doing(options),
+                       given.empty() ? fmt::format("'{}' is needed, and there is no --from", name)
+                                     : fmt::format("'{}' is not in --from {}", name, fmt::join(given, " ")),
+                       "give the folder with the published files, or the files under their published names");
   }
   return found.front();
 }

@@ -106,7 +106,7 @@ Hdf5Array::Hdf5Array(hid_t file, const std::string& name, std::uint64_t file_byt
 
 void Hdf5Array::check_type() {
   if (!is_plain_number(type_.get()))
-    fail(doing_, "real numbers of 8 to 64 bits", "another type", "save them as float32");
+    fail_plainly(doing_, "its elements are not real numbers of 8 to 64 bits", "save them as float32");
   type_size_ = H5Tget_size(type_.get());
 }
 

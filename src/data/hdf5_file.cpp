@@ -165,7 +165,10 @@ Hdf5Handle Hdf5File::dataset(const std::string& name) const {
   const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(access.get(), 0, 0, 1.0);
   Hdf5Handle set(H5Dopen2(file_.get(), name.c_str(), access.get()), H5Dclose);
-  if (!set) fail_reading(fmt::format("an array '{}'", name), has(name) ? "something else of that name" : "none");
+  if (!set)
+    fail_plainly(fmt::format("reading '{}'", path_.string()),
+                 has(name) ? fmt::format("'{}' is not an array", name) : fmt::format("there is no array '{}'", name),
+                 "see docs/formats.md, or make the file again");
   return set;
 }
 
@@ -173,7 +176,9 @@ const Hdf5Array& Hdf5File::array(const std::string& name) const {
   silence_hdf5();
   const auto known = arrays_.find(name);
   if (known != arrays_.end()) return *known->second;
-  if (!has(name)) fail_reading(fmt::format("an array '{}'", name), "none");
+  if (!has(name))
+    fail_plainly(fmt::format("reading '{}'", path_.string()), fmt::format("there is no array '{}'", name),
+                 "see docs/formats.md, or make the file again");
   return *arrays_
               .emplace(name, std::make_shared<Hdf5Array>(file_.get(), name, bytes_,
                                                          fmt::format("reading '{}'", path_.string())))
@@ -347,8 +352,10 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   const Hdf5Handle space(attribute ? H5Aget_space(attribute.get()) : -1, H5Sclose);
   if (!type || !space) fail_reading(fmt::format("a complete attribute '{}'", name), hdf5_reason());
   if (H5Sget_simple_extent_npoints(space.get()) != 1)
-    fail_reading(fmt::format("one text in attribute '{}'", name), "several");
-  if (H5Tget_class(type.get()) != H5T_STRING) fail_reading(fmt::format("text in attribute '{}'", name), "another type");
+    fail_reading(fmt::format("one text in attribute '{}'", name), "a list");
+  if (H5Tget_class(type.get()) != H5T_STRING)
+    fail_plainly(fmt::format("reading '{}'", path_.string()), fmt::format("attribute '{}' is not text", name),
+                 "see docs/formats.md, or make the file again");
   if (H5Tis_variable_str(type.get()) > 0) {  // as h5py writes it
     char* raw = nullptr;
     const Hdf5Handle memory_type(H5Tcopy(H5T_C_S1), H5Tclose);

@@ -51,8 +51,7 @@ Shape parse_shape(std::string_view text, std::string_view doing) {
   while (true) {
     while (!text.empty() && (text.front() == ' ' || text.front() == ',')) text.remove_prefix(1);
     if (text.empty()) break;
-    if (shape.size() == kMostAxes)
-      fail(doing, fmt::format("at most {} axes in the NumPy shape", kMostAxes), "more", "");
+    if (shape.size() == kMostAxes) fail_plainly(doing, fmt::format("the NumPy shape has more than {} axes", kMostAxes));
     std::int64_t extent = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), extent);
     if (result.ec != std::errc() || extent < 0) fail(doing, "whole numbers in the NumPy shape", std::string(text), "");
@@ -199,7 +198,8 @@ std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& do
       expected = header.data_offset + count * type_of(header, doing).size;
     }
     if (expected != 0 && bytes.size() > expected)
-      fail(doing, fmt::format("{} bytes of array", expected), "more", "copy the file again");
+      fail_plainly(doing, fmt::format("the array is longer than the {} bytes of its shape", expected),
+                   "copy the file again");
   } while (got > 0);
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0 || stat.size != bytes.size()) {

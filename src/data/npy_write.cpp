@@ -74,7 +74,8 @@ void write_npz(const std::filesystem::path& path, const std::vector<NpzArray>& a
   PendingFile pending(path);
   int error = 0;
   ZipArchive archive(zip_open(pending.temporary().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error));
-  require(archive != nullptr, doing, kRoom, "none");
+  if (archive == nullptr)
+    fail_plainly(doing, "the file cannot be created", "check the space and the permissions there");
   add_entries(archive.get(), arrays, entries, doing);
   close_archive(archive, doing);
   pending.publish();

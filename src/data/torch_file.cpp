@@ -82,7 +82,7 @@ class TorchFile {
     const zip_int64_t pickle = find_pickle();
     if (const zip_int64_t order = zip_name_locate(archive_.get(), (folder_ + "byteorder").c_str(), 0);
         order >= 0 && read_whole(order, 16) != "little") {
-      fail(doing_, "numbers in little-endian order", "another order", "save it again on a PC");
+      fail_plainly(doing_, "its numbers are not in little-endian order", "save it again on a PC");
     }
     pickle_ = read_whole(pickle, kLongestPickle);
     tensors_ = read_torch_pickle(pickle_, doing_);
@@ -111,13 +111,13 @@ class TorchFile {
       const char* raw = zip_get_name(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
       const std::string_view name = raw != nullptr ? raw : "";
       if (!name.ends_with("data.pkl") || (name.size() > 8 && name[name.size() - 9] != '/')) continue;
-      if (found >= 0) fail(doing_, "one 'data.pkl'", "several", "save it again with torch.save");
+      if (found >= 0) fail_plainly(doing_, "it has several 'data.pkl'", "save it again with torch.save");
       found = i;
       folder_ = name.substr(0, name.size() - 8);
     }
     if (found < 0)
-      fail(doing_, "a PyTorch file with 'data.pkl'", "a zip of another kind",
-           "NumPy's archives have the extension .npz");
+      fail_plainly(doing_, "the zip has no 'data.pkl', so it is not a PyTorch file",
+                   "NumPy's archives have the extension .npz");
     return found;
   }
 

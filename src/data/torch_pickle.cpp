@@ -111,7 +111,7 @@ class Machine {
 
   std::uint32_t make(Value value) {
     if (values_.size() == kMostValues)
-      fail(doing_, fmt::format("at most {} objects", kMostValues), "more", "save fewer tensors in a file");
+      fail_plainly(doing_, fmt::format("it has more than {} objects", kMostValues), "save fewer tensors in a file");
     values_.push_back(std::move(value));
     return static_cast<std::uint32_t>(values_.size() - 1);
   }

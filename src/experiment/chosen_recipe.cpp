@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "experiment/pair_run.h"
 #include "model_spec/architecture.h"
+#include "train/recipes.h"
 #include "train/start_model.h"
 
 namespace lano {
@@ -16,7 +17,7 @@ TrainConfig said_recipe(const RecipeWish& wish) {
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
-  for (const std::string& file : wish.files) schema.load(file);
+  for (const std::string& file : wish.files) schema.load(find_recipe(file));
   if (!wish.data.empty()) config.data = wish.data;
   for (const std::string& assignment : wish.overrides) schema.override_with(assignment);
   config.arrays = wish.arrays;

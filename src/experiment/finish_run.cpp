@@ -4,6 +4,7 @@
 
 #include "core/atomic_file.h"
 #include "core/error.h"
+#include "core/ranks.h"
 #include "run/run_folder.h"
 #include "train/trainer.h"
 
@@ -16,7 +17,7 @@ std::optional<RunRecord> finish_run(const TrainConfig& config, const std::filesy
     fail_plainly(fmt::format("training {}", title),
                  fmt::format("'{}' holds a run of another recipe or dataset", run.string()), "choose another --out");
   }
-  if (is_finished(run)) {
+  if (ranks().from_first(is_finished(run) ? "finished" : "") == "finished") {
     listener.say(fmt::format("== {}: finished before, kept", title));
   } else {
     listener.say(fmt::format("== {}", title));
@@ -26,7 +27,7 @@ std::optional<RunRecord> finish_run(const TrainConfig& config, const std::filesy
     options.listener = &listener;
     if (!train(config, run, options).finished) return std::nullopt;
   }
-  return read_run_record(run);
+  return ranks().first() ? read_run_record(run) : RunRecord();
 }
 
 }  // namespace lano

@@ -11,6 +11,7 @@
 
 #include "core/duration.h"
 #include "core/error.h"
+#include "core/ranks.h"
 #include "data/dataset.h"
 #include "evaluate/set_fit.h"
 #include "experiment/pair_run.h"
@@ -152,6 +153,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::option
   const std::int64_t items = facts.training * starts;
   config.batch = std::clamp<std::int64_t>((kPointsPerStep + facts.set.points() / 2) / facts.set.points(), 1, 32);
   config.batch = std::min(config.batch, std::max<std::int64_t>(1, items / kStepsOfAnEpoch));
+  config.batch = std::max<std::int64_t>(config.batch, mesh_groups());  // a sample for each of them
   config.clip = 1;
   const bool thick = std::all_of(facts.set.shape.begin(), facts.set.shape.end(), [](std::int64_t n) { return n >= 8; });
   if (facts.uniform && thick) config.loss.gradient_weight = 0.1;

@@ -12,6 +12,7 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/ranks.h"
 #include "core/resident_memory.h"
 #include "data/dataset.h"
 #include "data/sample_feed.h"
@@ -35,6 +36,13 @@ struct WarmedUp {};  // ends a warm-up that knows enough
 
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Whether any rank says so, on all of them.
+bool any_says(bool mine) {
+  if (ranks().alone()) return mine;
+  const std::vector<std::string> all = ranks().gather(std::string_view(mine ? "yes" : ""));
+  return std::any_of(all.begin(), all.end(), [](const std::string& said) { return !said.empty(); });
 }
 
 // The model file as a user has it, by the code that evaluates every model.
@@ -98,21 +106,30 @@ Pace measure_pace(const TrainConfig& config, const fs::path& scratch, double sec
      : (step - 1) % epoch_steps == 0 ? times.between
                                      : times.inside)
         .push_back(took);
-    if (interrupted() || (step >= kLeastSteps && std::chrono::duration<double>(now - begun).count() > seconds))
+    if (any_says(interrupted() ||
+                 (step >= kLeastSteps && std::chrono::duration<double>(now - begun).count() > seconds)))
       throw WarmedUp();
   };
-  std::error_code ignored;
-  fs::remove_all(scratch, ignored);
+  const auto clear = [&] {
+    std::error_code ignored;
+    if (ranks().first()) fs::remove_all(scratch, ignored);
+  };
+  clear();
   try {
     train(warm, scratch, options);
   } catch (const WarmedUp&) {
   }
-  fs::remove_all(scratch, ignored);
+  clear();
   const auto looked_at =
       static_cast<double>(validation_ids(reader, config.train_on).size()) * static_cast<double>(starts);
   Pace pace =
       pace_of(times, looked_at / (3.0 * static_cast<double>(step_samples)));  // a prediction is about a third of a step
   pace.items = items;
+  // All ranks took the steps together, and must come to the same choice.
+  const std::vector<double> first = ranks().gather(
+      ranks().first() ? std::vector<double>{pace.step_seconds, pace.validation_seconds} : std::vector<double>());
+  pace.step_seconds = first[0];
+  pace.validation_seconds = first[1];
   return pace;
 }
 

@@ -14,6 +14,7 @@
 #include "experiment/seeds.h"
 #include "run/run_folder.h"
 #include "run/run_record.h"
+#include "train/recipes.h"
 
 namespace lano {
 namespace {
@@ -110,7 +111,10 @@ void check_plan(const RacePlan& plan) {
                            fmt::format("'{}' does not go with --minutes, which fixes the epochs", change),
                            "leave one of them out");
     }
-    if (plan.minutes > 0) config.epochs = 1, config.epoch_samples = 0;
+    if (plan.minutes > 0) {
+      config.epochs = 1;
+      config.epoch_samples = 0;
+    }
     const auto [same, is_new] = configs.emplace(to_toml(config), recipe.name);
     if (!is_new)
       fail_usage(kDoing, "recipes that differ", fmt::format("the same under '{}' and '{}'", same->second, recipe.name));
@@ -172,7 +176,9 @@ SeedErrors errors_of(const RacePlan& plan, const fs::path& own, RaceRow& row) {
   row.finished = static_cast<std::int64_t>(errors.size());
   row.validation = mean_and_deviation(means);
   const double count = static_cast<double>(std::max<std::int64_t>(1, row.finished));
-  row.parameters /= count, row.passes /= count, row.seconds /= count;
+  row.parameters /= count;
+  row.passes /= count;
+  row.seconds /= count;
   return errors;
 }
 
@@ -196,7 +202,10 @@ void compare(const SeedErrors& reference, const SeedErrors& other, RaceRow& row)
   }
   if (seeds_a.empty()) return;
   const auto count = static_cast<double>(seeds_a.size());
-  for (std::size_t i = 0; i < samples_a.size(); ++i) samples_a[i] /= count, samples_b[i] /= count;
+  for (std::size_t i = 0; i < samples_a.size(); ++i) {
+    samples_a[i] /= count;
+    samples_b[i] /= count;
+  }
   row.over_seeds = paired_over_seeds(seeds_a, seeds_b);
   row.over_samples = paired_over_samples(samples_a, samples_b);
 }
@@ -230,8 +239,7 @@ RaceRecipe parse_race_recipe(std::string_view text, const TrainConfig& base) {
     recipe.text = text;
     words = {recipe.text};
   } else {
-    fail_usage(doing, "\"NAME: KEY=VALUE ...\", a file ending in .toml, or base",
-               text.empty() ? "nothing" : fmt::format("'{}'", text),
+    fail_usage(doing, "\"NAME: KEY=VALUE ...\", a file ending in .toml, or base", fmt::format("'{}'", text),
                text.find('=') != std::string_view::npos ? "put a name and a colon before the keys" : "");
   }
   if (!is_recipe_name(recipe.name)) {
@@ -247,7 +255,7 @@ RaceRecipe parse_race_recipe(std::string_view text, const TrainConfig& base) {
         check_change(word, doing);
         recipe.changes.push_back(word);
       } else {
-        schema.load(path);
+        schema.load(find_recipe(path));
       }
     }
     recipe.config.data = base.data;
@@ -277,7 +285,10 @@ std::string check_race(const RacePlan& plan, const fs::path& folder) {
     const auto require = [&](bool good, const std::string& expected, const std::string& found) {
       if (!good) fail_usage(doing_of(recipe), expected, found, "choose another --out, or another name");
     };
-    require(runs.set == set, "the dataset its runs were trained on", fmt::format("another one, '{}'", data.string()));
+    if (runs.set != set)
+      fail_usage_plainly(doing_of(recipe),
+                         fmt::format("its runs were trained on another dataset than '{}'", data.string()),
+                         "choose another --out, or another name");
     require(runs.minutes == plan.minutes, fmt::format("--minutes {:g}, with which its runs were trained", runs.minutes),
             fmt::format("{:g}", plan.minutes));
     require(runs.threads == threads_of(plan.threads),

@@ -55,7 +55,7 @@ json ask_child(const ChildOrders& orders, const fs::path& recipe, const fs::path
   const std::string how = end.signal != 0 ? fmt::format("signal {} ({})", end.signal, ::strsignal(end.signal))
                                           : fmt::format("exit code {}", end.code);
   return {{"state", "crashed"},
-          {"sentence", fmt::format("training: expected an end, found {}{}", how,
+          {"sentence", fmt::format("training: the process ended with {}{}", how,
                                    end.signal == 9 ? "; is there enough memory?" : "")},
           {"peak_bytes", 0}};
 }

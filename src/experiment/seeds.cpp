@@ -7,6 +7,7 @@
 #include "core/atomic_file.h"
 #include "core/error.h"
 #include "core/folder_lock.h"
+#include "core/ranks.h"
 #include "data/dataset.h"
 #include "experiment/finish_run.h"
 #include "metrics/metrics.h"
@@ -66,7 +67,9 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
                       Listener& listener) {
   if (count < 2) fail_usage("training several seeds", "--seeds of at least 2", std::to_string(count));
   check_train_config(config);
-  check_folder(config, count, folder, resume);
+  ranks().meet();  // all have seen the folder as it was
+  const bool writes = ranks().first();
+  if (writes) check_folder(config, count, folder, resume);
   const DatasetReader reader(config.data);  // a missing dataset leaves no folder behind
   SeedResults group;
   group.planned = count;
@@ -78,10 +81,13 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
                                     ? "the dataset has no test split"
                                     : "the test split is evaluated once per seed, after its training");
   summarise_runs(group);
-  make_folder(folder);
-  const FolderLock lock(folder, fmt::format("training into '{}'", folder.string()));
-  write_file_atomically(recipe_of(folder), to_toml(config));  // before the plan, which promises it
-  write_seed_group(folder, group);
+  std::optional<FolderLock> lock;
+  if (writes) {
+    make_folder(folder);
+    lock.emplace(folder, fmt::format("training into '{}'", folder.string()));
+    write_file_atomically(recipe_of(folder), to_toml(config));  // before the plan, which promises it
+    write_seed_group(folder, group);
+  }
   for (std::int64_t seed = config.seed; seed < config.seed + count; ++seed) {
     TrainConfig each = config;
     each.seed = seed;
@@ -89,7 +95,7 @@ SeedResults run_seeds(const TrainConfig& config, std::int64_t count, const std::
     if (!outcome) break;
     group.runs.push_back({seed, outcome->best_epoch, outcome->validation_l2, outcome->test_l2()});
     summarise_runs(group);
-    write_seed_group(folder, group);
+    if (writes) write_seed_group(folder, group);
   }
   return group;
 }

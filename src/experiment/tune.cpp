@@ -141,7 +141,7 @@ bool run_trial(const TunePlan& plan, std::size_t rung, const std::filesystem::pa
       fails_with("training: the validation error is not finite");
     }
   } catch (const std::bad_alloc&) {
-    fails_with("training: expected enough memory, found none left.");
+    fails_with("training: there is not enough memory.");
   } catch (const DivergedError& error) {
     fails_with(error.what());
   } catch (const UsageError& error) {  // a recipe that does not fit the dataset

@@ -40,6 +40,8 @@ Share predicted_points(Index points, const Ranks& ranks) {
   return {first.first, last.first + last.count};
 }
 
+Index most_prediction_ranks(Index points) { return static_cast<Index>(divide({points}, kPredictionUnit).units.size()); }
+
 std::int64_t most_training_ranks(Index points, const NetworkShape& shape) {
   return static_cast<Index>(divide({points}, kTrainingUnit, groups_of(widths_of(shape))).groups.size());
 }
@@ -188,52 +190,67 @@ MeshPart::Halo MeshPart::agree(const std::vector<Ranges>& needs) const {
   Halo halo;
   halo.from.resize(at(ranks_.size()));
   halo.to.resize(at(ranks_.size()));
+  std::vector<Index> given(at(ranks_.size())), taken(at(ranks_.size()));
   for (int reader = 0; reader < ranks_.size(); ++reader) {
     const std::vector<Index> numbers = as_numbers(all[at(reader)]);
     std::size_t next = 0;
     for (std::size_t s = 0; s < samples_.size(); ++s) {
       for (Index count = numbers[next++]; count > 0; --count, next += 2) {
         for (int owner = 0; owner < ranks_.size(); ++owner) {
-          if (reader != ranks_.rank() && owner != ranks_.rank()) continue;
           const Share own = own_points(static_cast<Index>(s), owner);
           const Share part{samples_[s].first + std::max(own.first, numbers[next]),
                            samples_[s].first + std::min(own.last, numbers[next + 1])};
           if (part.first >= part.last) continue;
+          given[at(owner)] += part.count();
+          taken[at(reader)] += part.count();
           if (reader == ranks_.rank()) halo.from[at(owner)].push_back(part);
           if (owner == ranks_.rank()) halo.to[at(reader)].push_back(part);
         }
       }
     }
   }
+  halo.most = std::max(*std::max_element(given.begin(), given.end()), *std::max_element(taken.begin(), taken.end()));
   return halo;
 }
 
 void MeshPart::fetch_halo(float* rows, Index stride, Index width, bool back) const {
   if (whole()) return;
   const Halo& halo = back ? back_ : ahead_;
-  const auto floats = [&](const std::vector<Ranges>& of_ranks, std::vector<std::size_t>& counts) {
+  const auto floats = [&](const std::vector<Ranges>& of_ranks, Index columns, std::vector<std::size_t>& counts) {
     std::size_t all = 0;
+    counts.clear();
     for (const Ranges& ranges : of_ranks) {
       Index points = 0;
       for (const Share& range : ranges) points += range.count();
-      counts.push_back(at(points * width));
+      counts.push_back(at(points * columns));
       all += counts.back();
     }
     return all;
   };
+  // Of hundreds of millions of points the halo is some gigabytes: a few columns at a time, which also bounds the
+  // copies.
+  const auto most = static_cast<Index>(ranks_.floats_at_once() / 4);
+  const Index rounds = std::clamp<Index>((halo.most * width + most - 1) / most, 1, width);
   std::vector<std::size_t> sent, received;
-  std::vector<float> pieces(floats(halo.to, sent)), got(floats(halo.from, received));
-  float* to = pieces.data();
-  for (const Ranges& ranges : halo.to) {
-    for (const Share& range : ranges) {
-      for (Index p = range.first; p < range.last; ++p) to = std::copy_n(rows + p * stride, width, to);
+  std::vector<float> pieces, got;
+  for (Index round = 0; round < rounds; ++round) {
+    const Share columns = share_of(width, round, rounds);
+    pieces.resize(floats(halo.to, columns.count(), sent));
+    got.resize(floats(halo.from, columns.count(), received));
+    float* to = pieces.data();
+    for (const Ranges& ranges : halo.to) {
+      for (const Share& range : ranges) {
+        for (Index p = range.first; p < range.last; ++p)
+          to = std::copy_n(rows + p * stride + columns.first, columns.count(), to);
+      }
     }
-  }
-  ranks_.swap_floats(pieces, sent, got, received);
-  const float* from = got.data();
-  for (const Ranges& ranges : halo.from) {
-    for (const Share& range : ranges) {
-      for (Index p = range.first; p < range.last; ++p, from += width) std::copy_n(from, width, rows + p * stride);
+    ranks_.swap_floats(pieces, sent, got, received, at(halo.most * columns.count()));
+    const float* from = got.data();
+    for (const Ranges& ranges : halo.from) {
+      for (const Share& range : ranges) {
+        for (Index p = range.first; p < range.last; ++p, from += columns.count())
+          std::copy_n(from, columns.count(), rows + p * stride + columns.first);
+      }
     }
   }
 }

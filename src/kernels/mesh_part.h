@@ -21,7 +21,9 @@ namespace lano::kernels {
 // The points of a sample that this of the ranks has in a prediction; fails where there are more ranks than units.
 Share predicted_points(std::int64_t points, const Ranks& ranks);
 
-// Ranks that the points of a training sample can be divided over at most: a rank has whole groups of units.
+// Ranks that the points of a sample can be divided over at most in a prediction, where a rank has whole units, and in a
+// training, where it has whole groups of them.
+std::int64_t most_prediction_ranks(std::int64_t points);
 std::int64_t most_training_ranks(std::int64_t points, const NetworkShape& shape);
 
 class MeshPart {
@@ -65,10 +67,12 @@ class MeshPart {
   void fetch_halo(float* rows, std::int64_t stride, std::int64_t width, bool back) const;
 
  private:
+  using Index = std::int64_t;
   // Points first .. last - 1 of all samples together.
   using Ranges = std::vector<Share>;
   struct Halo {
     std::vector<Ranges> from, to;  // of each rank: what it sends to this one, and what this one sends to it
+    Index most = 0;                // points that any rank sends or gets
   };
 
   Share own_points(std::int64_t sample, int rank) const;

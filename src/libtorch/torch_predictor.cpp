@@ -30,7 +30,7 @@ void check_baseline(const ModelFile& file, const std::string& doing) {
   const std::int64_t moved = file.normaliser.mean_mesh.channels();
   if (shape.dims != file.set.dims() || shape.input_channels != file.set.input_channels() + moved + state ||
       shape.output_channels != file.set.output_channels()) {
-    fail(doing, "an architecture with the channels of its fields", "another number of channels", kDamaged);
+    fail_plainly(doing, "the architecture has other channels than the fields", kDamaged);
   }
   constexpr std::int64_t kMostPoints = std::int64_t{1} << 40;
   if (shape.points < 0 || shape.points > kMostPoints)

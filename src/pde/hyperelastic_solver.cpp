@@ -47,7 +47,7 @@ At at_gauss(const Q9Mesh& mesh, const std::array<int, 9>& element, int i, int j)
     }
   }
   const double det = a[0][0] * a[1][1] - a[0][1] * a[1][0];
-  if (!(det > 0)) fail("meshing an elastic body", "elements with positive area", "a folded one");
+  if (!(det > 0)) fail_plainly("meshing an elastic body", "an element is folded over", "give the nodes in order");
   for (std::size_t k = 0; k < 9; ++k) {
     at.gradient[k] = {(a[1][1] * local[k][0] - a[1][0] * local[k][1]) / det,
                       (-a[0][1] * local[k][0] + a[0][0] * local[k][1]) / det};

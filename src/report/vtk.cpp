@@ -144,7 +144,8 @@ void write_vtk(const std::filesystem::path& path, const SetDescription& set, std
                const std::vector<VtkField>& fields, const std::optional<VtkCells>& cells) {
   const bool structured = path.extension() == ".vts";
   if (structured && set.geometry == Geometry::points) {
-    fail_usage(fmt::format("writing '{}'", path.string()), "a grid or mesh for .vts", "a point cloud", "write .vtu");
+    fail_usage_plainly(fmt::format("writing '{}'", path.string()),
+                       "a .vts file holds a grid or mesh, not a point cloud", "write .vtu");
   }
   Appended appended;
   std::string point_data;

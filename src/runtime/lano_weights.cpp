@@ -14,7 +14,7 @@ LanoWeights lano_weights(const LanoConfig& config, const LanoShape& shape, const
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
   if (config.layers > static_cast<std::int64_t>(tensors.size()) || config.width > kMost || config.agents > kMost ||
       config.ffn_ratio > kMost || shape.dims > 3 || shape.input_channels > kMost || shape.output_channels > kMost) {
-    fail(doing, "an architecture of the size of its weights", "another", kAdvice);
+    fail_plainly(doing, "the architecture has other sizes than the weights", kAdvice);
   }
   std::size_t used = 0;
   // The stencil's axes may be written apart ([C, 3, 3]) or not, so sizes are compared after the first axis.
@@ -51,12 +51,11 @@ LanoParts lano_parts(const ModelFile& file, const std::string& doing) {
   const std::int64_t moved = file.normaliser.mean_mesh.channels();
   if (shape.dims != set.dims() || shape.input_channels != set.input_channels() + moved + state ||
       shape.output_channels != set.output_channels()) {
-    fail(doing, "an architecture with the channels of its fields", "another number of channels",
-         "the file is damaged: copy it again");
+    fail_plainly(doing, "the architecture has other channels than the fields", "the file is damaged: copy it again");
   }
   // A model that was trained further may know a mesh of other extents.
   if (set.geometry != Geometry::points && set.shape.size() != shape.mesh.size()) {
-    fail(doing, "an architecture with the axes of its set",
+    fail(doing, "an architecture with the axes of its dataset",
          fmt::format("{} and {}", shape_text(shape.mesh), shape_text(set.shape)), "the file is damaged: copy it again");
   }
   if (!file.buffers.empty())

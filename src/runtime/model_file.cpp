@@ -89,8 +89,7 @@ ModelFile parse_model_file(std::string_view bytes, const std::string& doing) {
   const Normaliser& map = model.normaliser;
   if (map.coordinates.channels() != set.dims() || map.input.channels() != set.input_channels() ||
       map.output.channels() != set.output_channels()) {
-    fail(doing, "a normaliser with the channels of its fields", "another number of channels",
-         "the file is damaged: copy it again");
+    fail_plainly(doing, "the normaliser has other channels than the fields", "the file is damaged: copy it again");
   }
   if (!map.increment.empty() && architecture.value("task", "") != "autoregressive")
     fail_plainly(doing, "it has increments, but does not step in time", "the file is damaged: copy it again");

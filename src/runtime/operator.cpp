@@ -249,7 +249,8 @@ void Operator::predict(std::span<const Query> queries) const {
   for (const Query& query : queries) {
     arranged.push_back(p.arrange(query.coordinates, query.input, query.call, *p.geometries));
     const Parts::Arranged& a = arranged.back();
-    if (a.points.alone && queries.size() > 1) fail(kDoing, "one sample at a time in parts", "several");
+    if (a.points.alone && queries.size() > 1)
+      fail_plainly(kDoing, "points divided over ranks allow one sample at a time", "give one query per call");
     check_size(query.output, a.points.count, p.file.set.output_channels(), "output");
     streams.push_back(p.stream(a.points, query.output));
     samples.push_back(a.sample(first));

@@ -1,7 +1,8 @@
 // One connection of the server, and what all of them share. Boost's headers are heavy: http_server.cpp alone includes
 // this. A connection reads a head, lets the handler refuse it, reads the body piece by piece against the memory budget,
-// hands the request on, waits for the reply (posted from any thread), writes it and starts again. Every wait has a
-// deadline of its own.
+// hands the request on, waits for the reply (posted from any thread), writes it and starts again. Every wait for the
+// client has a deadline. The timer is our own, not that of beast::tcp_stream: that one closes the socket, and then
+// nobody can be told 408.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "core/error.h"
 #include "serve/http_error.h"
@@ -31,6 +33,7 @@ namespace http = beast::http;
 namespace net = boost::asio;
 using tcp = net::ip::tcp;
 using Code = beast::error_code;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kPiece = 65536;         // of a body, at a time
 constexpr std::size_t kThrownAway = 1 << 26;  // of what a refused client still sends, for it to read the answer
@@ -38,8 +41,8 @@ constexpr double kLingerSeconds = 2, kGraceSeconds = 1;
 constexpr const char* kKept[] = {"host",   "origin",           "authorization",  "content-type",
                                  "accept", "content-encoding", "sec-fetch-site", "if-none-match"};
 
-inline std::chrono::steady_clock::duration span_of(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+inline Clock::duration span_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 struct HttpServer::Core : std::enable_shared_from_this<HttpServer::Core> {
@@ -66,9 +69,9 @@ struct HttpServer::Core : std::enable_shared_from_this<HttpServer::Core> {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<HttpServer::Core> core, tcp::socket socket)
-      : core_(std::move(core)), stream_(std::move(socket)), buffer_(kHeaderBytes + kPiece) {
+      : core_(std::move(core)), socket_(std::move(socket)), timer_(core_->io), buffer_(kHeaderBytes + kPiece) {
     Code ignored;
-    stream_.socket().set_option(tcp::no_delay(true), ignored);
+    socket_.set_option(tcp::no_delay(true), ignored);
     core_->open.insert(this);
     ++core_->metrics.connections;
   }
@@ -79,39 +82,112 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Waits for the first byte of a request as long as a connection may be idle.
   void start() {
-    idle_ = true;
+    now_ = Now::idle;
     if (buffer_.size() > 0) return read_head();
-    stream_.expires_after(span_of(core_->limits.idle_seconds));
-    stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code error, std::size_t bytes) {
+    allow(core_->limits.idle_seconds);
+    socket_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code error, std::size_t bytes) {
       if (error) return self->close();
       self->buffer_.commit(bytes);
       self->read_head();
     });
   }
 
-  bool idle() const { return idle_; }
+  bool idle() const { return now_ == Now::idle; }
+  // A request has arrived and its answer is not with the client yet.
+  bool owes() const { return now_ == Now::waiting || now_ == Now::writing; }
 
   void close() {
     Code ignored;
-    stream_.socket().close(ignored);
+    timer_.cancel();
+    socket_.close(ignored);
   }
 
   // A sentence for a connection beyond the limit.
   void turn_away() {
-    idle_ = false;
     close_after_ = true;
     tell(error_response(503, "connecting", fmt::format("at most {} open connections", core_->limits.connections),
                         "more", "come back in a moment"));
   }
 
  private:
+  enum class Now { idle, reading, waiting, writing, leaving };
+
+  // What a reply holds of its connection. The copies of a Reply end on any thread, and the connection may not end with
+  // one of them: it is the I/O thread's, as is all it touches. So the answer takes it there, and where all copies are
+  // gone without an answer, the last one sends it there with a 503.
+  struct Asked : std::enable_shared_from_this<Asked> {
+    const std::shared_ptr<HttpServer::Core> core;
+    std::shared_ptr<Connection> connection;  // once an answer was given, the I/O thread's
+
+    Asked(std::shared_ptr<HttpServer::Core> c, std::shared_ptr<Connection> from)
+        : core(std::move(c)), connection(std::move(from)) {}
+    Asked(const Asked&) = delete;
+    Asked& operator=(const Asked&) = delete;
+    ~Asked() {
+      while (connection) {
+        try {
+          auto last = std::make_shared<Asked>(core, nullptr);
+          auto none = error_response(503, "answering a request", "an answer", "none", "come back in a moment");
+          last->connection = std::move(connection);
+          last->give(std::move(none));
+        } catch (const std::exception&) {  // no memory for a few bytes: it comes back with the next answer
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+      }
+    }
+
+    void give(Response response) {
+      net::post(core->io, [asked = shared_from_this(), answer = std::make_shared<Response>(std::move(response))] {
+        if (const auto self = std::exchange(asked->connection, nullptr)) self->write(std::move(*answer));
+      });
+    }
+  };
+
+  // Sets the deadline of what the connection waits for now. The timer is left as it is where it runs out earlier: it
+  // then goes on to the deadline of that time, so that a piece costs no timer of its own.
+  void allow(double seconds) {
+    deadline_ = Clock::now() + span_of(seconds);
+    late_ = false;
+    if (!timing_ || deadline_ < timer_.expiry()) time();
+  }
+  void time() {
+    timing_ = true;
+    timer_.expires_at(deadline_);
+    timer_.async_wait([weak = weak_from_this()](Code error) {
+      if (error) return;
+      if (const auto self = weak.lock()) self->timed();
+    });
+  }
+  void timed() {
+    timing_ = false;
+    if (now_ == Now::waiting) return;  // for us
+    if (deadline_ > Clock::now()) return time();
+    late_ = true;
+    if (now_ != Now::reading) return close();
+    Code ignored;
+    socket_.cancel(ignored);  // the read ends, and whoever asked for it says why
+  }
+
+  // For what comes or goes in pieces: so many seconds for each, and in all as many as the least rate allows.
+  void begin_pieces(double seconds) {
+    began_ = Clock::now();
+    moved_ = 0;
+    allow(seconds);
+  }
+  void piece(std::size_t bytes, double seconds) {
+    moved_ += bytes;
+    const double whole = seconds + static_cast<double>(moved_) / core_->limits.least_rate,
+                 spent = std::chrono::duration<double>(Clock::now() - began_).count();
+    allow(std::min(seconds, whole - spent));
+  }
+
   void read_head() {
-    idle_ = false;
+    now_ = Now::reading;
     parser_.emplace();
     parser_->header_limit(kHeaderBytes);
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // counted here, piece by piece
-    stream_.expires_after(span_of(core_->limits.header_seconds));
-    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Code error, std::size_t) {
+    allow(core_->limits.header_seconds);
+    http::async_read_header(socket_, buffer_, *parser_, [self = shared_from_this()](Code error, std::size_t) {
       if (error) return self->bad_head(error);
       self->head_read();
     });
@@ -119,8 +195,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void bad_head(Code error) {
     close_after_ = true;
+    if (late_) return slow("a head");
     if (error == http::error::end_of_stream || error == net::error::operation_aborted) return close();
-    if (error == beast::error::timeout) return slow("a head");
     if (error == http::error::header_limit)
       return tell(error_response(431, "reading a request", fmt::format("a head of at most {} bytes", kHeaderBytes),
                                  "a longer one", "send fewer or shorter headers"));
@@ -168,10 +244,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
       keep_ = false;
       return write(std::move(*refusal_));
     }
-    stream_.expires_after(span_of(core_->limits.body_seconds));
+    begin_pieces(core_->limits.body_seconds);
     if (!waits) return read_body();
     go_on_.emplace(http::status::continue_, 11);
-    http::async_write(stream_, *go_on_, [self = shared_from_this()](Code error, std::size_t) {
+    http::async_write(socket_, *go_on_, [self = shared_from_this()](Code error, std::size_t) {
       if (error) return self->close();
       self->read_body();
     });
@@ -187,15 +263,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (piece_.empty()) piece_.resize(kPiece);
     parser_->get().body().data = piece_.data();
     parser_->get().body().size = piece_.size();
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](Code error, std::size_t) { self->piece_read(error); });
+    http::async_read_some(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](Code error, std::size_t) { self->piece_read(error); });
   }
 
   void piece_read(Code error) {
     if (error == http::error::need_buffer) error = {};
     if (error) {
       close_after_ = true;
-      if (error == beast::error::timeout) return slow("a body");
+      if (late_) return slow("a body");
       if (error == http::error::partial_message || error == http::error::end_of_stream) {
         ++core_->metrics.dropped_connections;
         return close();
@@ -205,6 +281,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                  "send the chunks as RFC 9112 has them"));
     }
     const std::size_t got = piece_.size() - parser_->get().body().size;
+    piece(got, core_->limits.body_seconds);
     if (!refusal_ && request_->body.size() + got > core_->limits.body_bytes) {
       keep_ = false;
       return tell(too_large());
@@ -222,13 +299,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void hand_on() {
-    piece_ = {};  // a thousand idle connections hold no buffers
+    std::string().swap(piece_);  // a thousand idle connections hold no buffers
     if (refusal_) return write(std::move(*refusal_));
-    stream_.expires_never();
-    core_->handler.answers(std::exchange(request_, nullptr), [self = shared_from_this()](Response response) {
-      net::post(self->core_->io,
-                [self, answer = std::make_shared<Response>(std::move(response))] { self->write(std::move(*answer)); });
-    });
+    now_ = Now::waiting;
+    core_->handler.answers(
+        std::exchange(request_, nullptr),
+        [asked = std::make_shared<Asked>(core_, shared_from_this())](Response r) { asked->give(std::move(r)); });
   }
 
   // What the service does not see is counted here.
@@ -238,6 +314,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void write(Response response) {
+    now_ = Now::writing;
     if (core_->ending || close_after_) keep_ = false;
     held_ = std::move(response.held);
     const bool head_only = parser_ && parser_->is_header_done() && parser_->get().method() == http::verb::head;
@@ -253,10 +330,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!head_only) answer_->body() = std::move(response.body);
     if (response.status != 304) answer_->content_length(bytes);
     serializer_.emplace(*answer_);
-    stream_.expires_after(span_of(core_->limits.write_seconds));
-    const auto written = [self = shared_from_this()](Code error, std::size_t) { self->written(error); };
-    if (head_only) return http::async_write_header(stream_, *serializer_, written);
-    http::async_write(stream_, *serializer_, written);
+    begin_pieces(core_->limits.write_seconds);
+    if (!head_only) return write_body();
+    http::async_write_header(socket_, *serializer_,
+                             [self = shared_from_this()](Code error, std::size_t) { self->written(error); });
+  }
+
+  void write_body() {
+    http::async_write_some(socket_, *serializer_, [self = shared_from_this()](Code error, std::size_t bytes) {
+      if (error || self->serializer_->is_done()) return self->written(error);
+      self->piece(bytes, self->core_->limits.write_seconds);
+      self->write_body();
+    });
   }
 
   void written(Code error) {
@@ -264,7 +349,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     answer_.reset();
     held_.reset();
     if (error) {
-      if (error == beast::error::timeout) ++core_->metrics.dropped_connections;
+      if (late_) ++core_->metrics.dropped_connections;
       return close();
     }
     if (keep_) return start();
@@ -274,14 +359,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // A socket that is closed with unread bytes takes the answer with it: what still comes is thrown away for a moment.
   void linger() {
     Code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(span_of(kLingerSeconds));
+    now_ = Now::leaving;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    allow(kLingerSeconds);
     throw_away();
   }
   void throw_away() {
     if (thrown_ > kThrownAway) return close();
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code error, std::size_t bytes) {
+    socket_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code error, std::size_t bytes) {
       if (error) return self->close();
       self->thrown_ += bytes;
       self->throw_away();
@@ -289,7 +375,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   std::shared_ptr<HttpServer::Core> core_;
-  beast::tcp_stream stream_;
+  tcp::socket socket_;
+  net::steady_timer timer_;
+  Clock::time_point deadline_, began_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::buffer_body>> parser_;
   std::optional<http::response<http::empty_body>> go_on_;
@@ -299,8 +387,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Request> request_;
   std::optional<Response> refusal_;
   std::string piece_;
-  std::size_t thrown_ = 0;
-  bool keep_ = true, idle_ = false, close_after_ = false;
+  std::size_t thrown_ = 0, moved_ = 0;  // moved: of this body or answer
+  Now now_ = Now::reading;
+  bool keep_ = true, close_after_ = false, timing_ = false, late_ = false;
 };
 
 }  // namespace lano::serve

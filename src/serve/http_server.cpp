@@ -2,6 +2,7 @@
 // "Connection: close", idle connections are given a moment and closed.
 #include "serve/http_server.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "serve/http_connection.h"
@@ -97,7 +98,7 @@ HttpServer::~HttpServer() {
 
 std::uint16_t HttpServer::port() const { return core_->acceptor.local_endpoint().port(); }
 
-void HttpServer::run(bool signals) {
+std::int64_t HttpServer::run(bool signals) {
   std::signal(SIGPIPE, SIG_IGN);
   if (signals) {
     core_->signals.add(SIGTERM);
@@ -113,6 +114,10 @@ void HttpServer::run(bool signals) {
   }
   core_->accept();
   core_->io.run();
+  // Whoever calls may have work to end: another signal ends the process.
+  Code ignored;
+  core_->signals.clear(ignored);
+  return std::count_if(core_->open.begin(), core_->open.end(), [](const Connection* c) { return c->owes(); });
 }
 
 void HttpServer::stop() {

@@ -18,7 +18,8 @@ namespace lano::serve {
 struct HttpHandler {
   // Looks at the head of a request before its body is read: an answer here spares reading it.
   std::function<std::optional<Response>(const Request& head)> refuses;
-  // Answers a whole request; Reply may be called at once or later, from any thread.
+  // Answers a whole request; Reply may be called at once or later, from any thread. Where all its copies are gone and
+  // none was called, the client is told 503. Not after the server is gone.
   std::function<void(std::shared_ptr<Request>, Reply)> answers;
 };
 
@@ -31,8 +32,9 @@ class HttpServer {
 
   std::uint16_t port() const;
   // Serves until stop() or, where `signals`, SIGTERM or SIGINT; then what has arrived is answered and all is closed. A
-  // second signal ends it at once.
-  void run(bool signals);
+  // second one ends it at once, as does the end of limits.drain_seconds. Gives the number of requests that were left
+  // without their answer; whoever has work queued for them may drop it.
+  std::int64_t run(bool signals);
   void stop();  // from any thread
 
   struct Core;

@@ -16,11 +16,12 @@ struct Limits {
   std::int64_t solves = 8;                            // solver runs accepted and not answered; 429
   std::int64_t connections = 4000;                    // open at a time; beyond it they are told 503 and closed
   double header_seconds = 10;                         // for the head of a request, from its first byte
-  double body_seconds = 30;                           // for its body
-  double write_seconds = 30;                          // for taking an answer
+  double body_seconds = 30;                           // for its body, and for each piece of it
+  double write_seconds = 30;                          // for taking an answer, and each piece of it
+  double least_rate = 8192;                           // bytes a second of bodies and answers beyond those seconds
   double idle_seconds = 75;                           // between requests of one connection
   double answer_seconds = 60;                         // for an answer, waiting included; 503 beyond it
-  double drain_seconds = 60;                          // for what is running when the server is told to end
+  double drain_seconds = 60;                          // for what is running when the server is told to end; more than an answer may take
 };
 
 inline constexpr std::size_t kHeaderBytes = 16384;  // of the head of a request; 431 beyond it

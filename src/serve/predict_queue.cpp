@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.h"
 #include "runtime/roll_out.h"
@@ -28,7 +29,7 @@ struct PredictQueue::Running {
   PredictJob job;
   Outcome outcome{};
   std::int64_t next = 0;
-  bool failed = false;
+  bool finished = false;
 
   const Operator& op() const { return job.model->op; }
   const PredictRequest& request() const { return job.request; }
@@ -74,9 +75,18 @@ void PredictQueue::add(PredictJob job) {
   auto running = std::make_unique<Running>(Running{std::move(job)});
   {
     const std::lock_guard lock(mutex_);
+    if (dropping_) return;
     (running->request().steps > 0 ? stepping_ : steady_).push_back(std::move(running));
   }
   ready_.notify_one();
+}
+
+void PredictQueue::drop() {
+  std::list<std::unique_ptr<Running>> steady, stepping;
+  const std::lock_guard lock(mutex_);
+  dropping_ = true;
+  steady.swap(steady_);
+  stepping.swap(stepping_);
 }
 
 void PredictQueue::run() {
@@ -100,48 +110,75 @@ void PredictQueue::run() {
 }
 
 void PredictQueue::finish(Running& running, int status, const std::string& message) {
+  if (std::exchange(running.finished, true)) return;
   running.outcome.status = status;
   running.outcome.message = message;
   if (status != 200) running.outcome.values = {};
-  running.job.done(std::move(running.job.request), std::move(running.outcome));
+  try {
+    running.job.done(std::move(running.job.request), std::move(running.outcome));
+  } catch (const std::exception&) {  // what it held of the client is let go with the job, and tells it
+  }
 }
 
-// Takes the requests whose turn it is, all of one model, until the pass is full.
+// A model refuses what it is given with an Error; all else is want of memory.
+void PredictQueue::finish_failed(Running& running, const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return finish(running, 422, error.what());
+  finish(running, 503, error_message("predicting", "enough memory", "none left", "ask for less at once"));
+}
+
+// Takes the requests whose turn it is, all of one model, until the pass is full. Nothing is allocated until they are
+// here, so that none can be lost.
 void PredictQueue::pass() {
-  std::vector<std::unique_ptr<Running>> taken;
-  std::vector<Operator::Query> queries;
-  std::vector<Running*> owners;
-  std::int64_t points = 0;
+  std::list<std::unique_ptr<Running>> taken;
   {
     const std::lock_guard lock(mutex_);
     const ServedModel* model = nullptr;
+    std::int64_t points = 0;
     for (auto at = steady_.begin(); at != steady_.end();) {
-      Running& running = **at;
-      if (model != nullptr && running.job.model.get() != model) {
-        ++at;
-        continue;
-      }
+      const auto here = at++;
+      const Running& running = **here;
+      if (model != nullptr && running.job.model.get() != model) continue;
       if (points > 0 && points + running.request().points > most_points_) break;
       model = running.job.model.get();
       const std::int64_t room = std::max<std::int64_t>(1, (most_points_ - points) / running.request().points),
                          wanted = running.passes() - running.next;
       points += std::min(room, wanted) * running.request().points;
-      taken.push_back(std::move(*at));
-      at = steady_.erase(at);
+      taken.splice(taken.end(), steady_, here);
     }
   }
-  points = 0;
+  try {
+    compute_some(taken);
+  } catch (const std::exception& error) {
+    for (auto& running : taken) finish_failed(*running, error);
+  }
+  for (auto& running : taken) {
+    if (!running->finished && running->next == running->passes()) finish(*running, 200, {});
+  }
+  taken.remove_if([](const auto& running) { return running->finished; });
+  const std::lock_guard lock(mutex_);
+  if (!dropping_) steady_.splice(steady_.end(), taken);  // behind those that came meanwhile
+}
+
+// The next passes of these: as many as share one, at least one of each.
+void PredictQueue::compute_some(std::list<std::unique_ptr<Running>>& taken) {
+  std::vector<Operator::Query> queries;
+  std::vector<Running*> owners;
+  std::int64_t points = 0;
   for (const auto& running : taken) {
     if (running->late()) {
-      running->failed = true;
       finish(*running, 503,
              error_message("predicting", "an answer in time", "more work waiting than time",
                            "come back in a moment, or ask for less at once"));
       continue;
     }
-    if (running->outcome.values.empty())
-      running->outcome.values.resize(
-          static_cast<std::size_t>(running->passes() * running->request().points * running->channels()));
+    try {
+      if (running->outcome.values.empty())
+        running->outcome.values.resize(
+            static_cast<std::size_t>(running->passes() * running->request().points * running->channels()));
+    } catch (const std::exception& error) {
+      finish_failed(*running, error);
+      continue;
+    }
     do {
       queries.push_back(running->query(running->next++));
       owners.push_back(running.get());
@@ -149,15 +186,6 @@ void PredictQueue::pass() {
     } while (running->next < running->passes() && points + running->request().points <= most_points_);
   }
   compute(owners, queries);
-  for (auto& running : taken) {
-    if (running->failed) continue;
-    if (running->next == running->passes()) {
-      finish(*running, 200, {});
-    } else {
-      const std::lock_guard lock(mutex_);
-      steady_.push_back(std::move(running));  // behind those that came meanwhile
-    }
-  }
 }
 
 // All in one pass; where that fails, request by request, so that the others have their answers.
@@ -182,15 +210,11 @@ void PredictQueue::compute(const std::vector<Running*>& owners, const std::vecto
   } catch (const std::exception&) {
   }
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    if (owners[q]->failed) continue;
+    if (owners[q]->finished) continue;
     try {
       owners[q]->op().predict({&queries[q], 1});
-    } catch (const std::bad_alloc&) {
-      owners[q]->failed = true;
-      finish(*owners[q], 503, error_message("predicting", "enough memory", "none left", "ask for less at once"));
     } catch (const std::exception& error) {
-      owners[q]->failed = true;
-      finish(*owners[q], 422, error.what());
+      finish_failed(*owners[q], error);
     }
   }
   count(seconds_since(start));
@@ -199,8 +223,8 @@ void PredictQueue::compute(const std::vector<Running*>& owners, const std::vecto
 // All samples step together, and between two steps the others have a pass.
 void PredictQueue::roll_out(Running& running) {
   const PredictRequest& r = running.request();
-  const std::int64_t frame = r.points * running.channels(), all = (r.given + r.steps) * frame;
   try {
+    const std::int64_t frame = r.points * running.channels(), all = (r.given + r.steps) * frame;
     running.outcome.values.resize(static_cast<std::size_t>(r.samples * all));
     std::vector<Operator::Query> queries;
     for (std::int64_t s = 0; s < r.samples; ++s) {
@@ -211,7 +235,7 @@ void PredictQueue::roll_out(Running& running) {
       queries.push_back(query);
     }
     roll_out_queries(queries, r.steps, r.given, [&](std::span<const Operator::Query> now) {
-      if (running.late()) throw TooLate();
+      if (running.late() || dropping_) throw TooLate();
       const auto per_pass = static_cast<std::size_t>(std::max<std::int64_t>(1, most_points_ / r.points));
       for (std::size_t first = 0; first < now.size(); first += per_pass) {
         const auto some = now.subspan(first, std::min(per_pass, now.size() - first));
@@ -232,10 +256,8 @@ void PredictQueue::roll_out(Running& running) {
     finish(running, 503,
            error_message("predicting", "an answer in time", "a longer roll-out",
                          "ask for fewer steps or samples at once"));
-  } catch (const std::bad_alloc&) {
-    finish(running, 503, error_message("predicting", "enough memory", "none left", "ask for less at once"));
   } catch (const std::exception& error) {
-    finish(running, 422, error.what());
+    finish_failed(running, error);
   }
 }
 

@@ -3,10 +3,11 @@
 // them by one pass, not by its whole length.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -33,7 +34,8 @@ struct PredictJob {
   std::shared_ptr<const ServedModel> model;
   PredictRequest request;
   std::chrono::steady_clock::time_point deadline;
-  std::function<void(PredictRequest, Outcome)> done;  // on the computing thread: to be short
+  // On the computing thread: to be short. Called once, whatever fails, unless the queue is told to drop what waits.
+  std::function<void(PredictRequest, Outcome)> done;
 };
 
 class PredictQueue {
@@ -42,14 +44,17 @@ class PredictQueue {
   PredictQueue(std::int64_t most_points, Metrics& metrics);
   ~PredictQueue();  // answers what is left
   void add(PredictJob job);
+  void drop();  // what waits, and what comes: nobody is there any more
 
  private:
   struct Running;
   void run();
   void pass();  // through a network, of what waits in steady_
+  void compute_some(std::list<std::unique_ptr<Running>>& taken);
   void roll_out(Running& running);
   void compute(const std::vector<Running*>& jobs, const std::vector<Operator::Query>& queries);
   void finish(Running& running, int status, const std::string& message);
+  void finish_failed(Running& running, const std::exception& error);
 
   std::int64_t most_points_;
   Metrics& metrics_;
@@ -57,6 +62,7 @@ class PredictQueue {
   std::condition_variable ready_;
   std::list<std::unique_ptr<Running>> steady_, stepping_;  // front: whose turn it is
   bool ending_ = false;
+  std::atomic<bool> dropping_ = false;
   std::thread thread_;
 };
 

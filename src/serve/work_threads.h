@@ -1,9 +1,11 @@
 // A few threads that read bodies and write answers, so that one long JSON text holds up neither the connections nor the
-// computing. Work is done in the order it came; what is left at the end is done before the threads are gone.
+// computing. Work is done in the order it came; what is left at the end is done before the threads are gone, unless it
+// was dropped.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -27,13 +29,20 @@ class WorkThreads {
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
 
-  // `work` may not throw.
+  // Where `work` throws (no memory, say), what it held is let go, as if it had been dropped.
   void add(std::function<void()> work) {
     {
       const std::lock_guard lock(mutex_);
       work_.push_back(std::move(work));
     }
     ready_.notify_one();
+  }
+
+  // Lets go of what has not begun.
+  void drop() {
+    std::deque<std::function<void()>> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(work_);
   }
 
  private:
@@ -47,7 +56,10 @@ class WorkThreads {
         work = std::move(work_.front());
         work_.pop_front();
       }
-      work();
+      try {
+        work();
+      } catch (const std::exception&) {
+      }
     }
   }
 

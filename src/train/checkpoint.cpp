@@ -81,7 +81,7 @@ void write_checkpoint(const fs::path& path, const Checkpoint& c) {
 Checkpoint read_checkpoint(const fs::path& path) {
   const std::string doing = fmt::format("reading checkpoint '{}'", path.string());
   TensorFile file = read_safetensors(path);
-  if (file.metadata["format"] != "lano-checkpoint") fail(doing, "a checkpoint of lano", "another file");
+  if (file.metadata["format"] != "lano-checkpoint") fail_plainly(doing, "it is not a checkpoint of lano");
   if (file.metadata["format_version"] != kVersion) {
     throw OtherVersionError(error_message(doing, fmt::format("format version {}", kVersion),
                                           file.metadata["format_version"],

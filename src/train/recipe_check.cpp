@@ -62,7 +62,8 @@ void check_samples(const TrainConfig& config, const SetDescription& set, const S
     fail_usage(kDoing, "a point cloud for train.points", geometry_text(set));
   check_augment(config.augment, set, survey.spacing, survey.origin);
   if (config.augment != Augment::none && config.lano.task != Task::steady)
-    fail_usage(kDoing, "a steady dataset for train.augment", "a time-dependent one", "set train.augment = \"none\"");
+    fail_usage_plainly(kDoing, "train.augment is for steady datasets, and this one is time-dependent",
+                       "set train.augment = \"none\"");
 }
 
 }  // namespace

@@ -10,6 +10,32 @@ namespace lano {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Where recipes may lie: here, in the installation, in the source tree the program was built in.
+std::vector<fs::path> configs_folders() {
+  const fs::path program = program_folder();
+  std::vector<fs::path> folders{"configs", program / "../share/lano/configs", program / "../../../configs"};
+  for (fs::path& folder : folders) folder = folder.lexically_normal();
+  return folders;
+}
+
+}  // namespace
+
+fs::path find_recipe(const fs::path& asked) {
+  std::error_code ignored;
+  const fs::file_status there = fs::status(asked, ignored);
+  if (asked.empty() || asked.is_absolute() || (fs::exists(there) && !fs::is_directory(there))) return asked;
+  fs::path name = asked.lexically_normal();
+  if (*name.begin() == "configs") name = name.lexically_relative("configs");
+  if (*name.begin() == "..") return asked;
+  if (name.extension() != ".toml") name += ".toml";
+  for (const fs::path& folder : configs_folders()) {
+    if (fs::path found = folder / name; fs::is_regular_file(found, ignored)) return found;
+  }
+  return asked;
+}
+
 std::vector<fs::path> recipe_files(const fs::path& configs, const std::string& benchmark, const std::string& model,
                                    const std::string& preset) {
   const auto needed = [&](const fs::path& path, const std::string& whose) {
@@ -36,17 +62,15 @@ TrainConfig read_recipe_files(const std::vector<fs::path>& files, const std::vec
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
-  for (const fs::path& file : files) schema.load(file);
+  for (const fs::path& file : files) schema.load(find_recipe(file));
   for (const std::string& assignment : overrides) schema.override_with(assignment);
   return config;
 }
 
 fs::path find_configs(const fs::path& asked) {
   if (!asked.empty()) return asked;
-  const fs::path program = program_folder();
-  for (const fs::path& folder :
-       {fs::path("configs"), program / "../share/lano/configs", program / "../../../configs"}) {
-    if (fs::is_directory(folder / "models")) return folder.lexically_normal();
+  for (const fs::path& folder : configs_folders()) {
+    if (fs::is_directory(folder / "models")) return folder;
   }
   fail_usage_plainly("looking for the recipes", "there is no folder 'configs' here or in the installation",
                      "name it with --configs");

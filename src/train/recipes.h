@@ -20,7 +20,12 @@ inline constexpr const char *kPaperReading = "paper", *kOurReading = "paper-ours
 std::vector<std::filesystem::path> recipe_files(const std::filesystem::path& configs, const std::string& benchmark,
                                                 const std::string& model, const std::string& preset);
 
-// TOML files, later ones overriding earlier ones, each --set over all of them.
+// The file that `asked` means: itself if it exists, else that recipe in the folder configs, as "darcy/laptop" or
+// "configs/darcy/laptop.toml": the one here, of the installation or of the source tree. If there is none it is returned
+// as it is, and reading it says so.
+std::filesystem::path find_recipe(const std::filesystem::path& asked);
+
+// TOML files (find_recipe), later ones overriding earlier ones, each --set over all of them.
 TrainConfig read_recipe_files(const std::vector<std::filesystem::path>& files,
                               const std::vector<std::string>& overrides);
 

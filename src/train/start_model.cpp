@@ -51,9 +51,11 @@ void load_start(const ModelFile& start, Trainable& model, const std::string& pat
   std::size_t at = 0;
   for (const auto& [name, shape] : model.layout()) {
     const auto tensor = start.weights.find(name);
-    if (tensor == start.weights.end() || tensor->second.shape != shape)
-      fail(doing, fmt::format("a tensor '{}' {}", name, shape_text(shape)),
-           tensor == start.weights.end() ? "none" : shape_text(tensor->second.shape), "the file is damaged");
+    if (tensor == start.weights.end())
+      fail_plainly(doing, fmt::format("tensor '{}' is missing", name), "the file is damaged");
+    if (tensor->second.shape != shape)
+      fail(doing, fmt::format("a tensor '{}' {}", name, shape_text(shape)), shape_text(tensor->second.shape),
+           "the file is damaged");
     std::copy(tensor->second.values.begin(), tensor->second.values.end(),
               model.values().begin() + static_cast<std::ptrdiff_t>(at));
     at += tensor->second.values.size();

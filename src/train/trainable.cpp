@@ -1,4 +1,5 @@
 #include "train/trainable.h"
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
@@ -18,17 +19,20 @@ MakeTrainable& torch_trainables() {
 }  // namespace
 
 void Trainable::learn_samples(const Lesson&, SampleLessons&) {
-  fail("training on several ranks", "a LANO on the fused engine", "another model", "start it without mpirun");
+  fail_plainly("training on several ranks", "only a LANO on the fused engine can be divided",
+               "start it without mpirun");
 }
 
 void Trainable::load_buffers(const std::map<std::string, Tensor>& named, std::string_view doing) {
   if (!named.empty())
-    fail(doing, "a model without running statistics", std::to_string(named.size()), "the file is of another model");
+    fail_plainly(doing, fmt::format("the model has no running statistics, the file has {}", named.size()),
+                 "the file is of another model");
 }
 
 void Trainable::load_buffers(std::span<const float> flat, std::string_view doing) {
   if (!flat.empty()) {
-    fail(doing, "no running statistics", std::to_string(flat.size()), "the state is of another model");
+    fail_plainly(doing, fmt::format("the model has no running statistics, the state has {}", flat.size()),
+                 "the state is of another model");
   }
 }
 

@@ -374,16 +374,17 @@ bool Trainer::checkpoint_due() const {
 }
 
 void Trainer::save(bool best) {
-  state_.weights.assign(model().values().begin(), model().values().end());
-  state_.buffers = model().buffers();
-  state_.average = learner_.average();
-  state_.first_moment = learner_.optimiser().first_moment();
-  state_.second_moment = learner_.optimiser().second_moment();
-  if (!all_finite(state_.weights) || !all_finite(state_.buffers) || !all_finite(state_.average))
+  if (!all_finite(model().values()) || !all_finite(model().buffers()) || !all_finite(learner_.average()))
     fail_not_finite("finite weights after the last step", "NaN or infinity");
-  if (!folder_.writes()) return;
-  keeping([&] { saved_ = checkpoints_.save(state_, best); });
-  checkpointed_ = Clock::now();
+  if (folder_.writes()) {
+    state_.weights.assign(model().values().begin(), model().values().end());
+    state_.buffers = model().buffers();
+    state_.average = learner_.average();
+    state_.first_moment = learner_.optimiser().first_moment();
+    state_.second_moment = learner_.optimiser().second_moment();
+    keeping([&] { saved_ = checkpoints_.save(state_, best); });
+  }
+  checkpointed_ = Clock::now();  // on all ranks: those that write nothing have nothing due either
 }
 
 void Trainer::write_model() {

@@ -127,7 +127,7 @@ expect 1 "since version 1.6" "$lano" info text.pt
 expect 2 "a share of the training samples" "$lano" import --output u.npy --validation nothing --out i.h5
 expect 2 "a seed" "$lano" import --output u.npy --shuffle x --out i.h5
 expect 0 "benchmark darcy" "$lano" import --help
-expect 2 "smooth1.mat. in --from" "$lano" import --benchmark darcy --from . --out i.h5
+expect 2 "smooth1.mat' is not in --from" "$lano" import --benchmark darcy --from . --out i.h5
 expect 2 "did you mean .pipe." "$lano" import --benchmark pipes --from . --out i.h5
 expect 2 "number of samples" "$lano" import --benchmark pipe --from . --train a.npz --out i.h5
 [ -e i.h5 ] && complain "a failed import left i.h5"
@@ -291,7 +291,7 @@ expect 0 'report: both.html' "$lano" report run parts --out both.html
 grep -q 'median test sample' both.html || complain "both.html shows no sample"
 cmp run/model.safetensors parts/model.safetensors || complain "a resumed run differs"
 expect 0 'test relative L2' "$lano" train --resume --out parts
-expect 1 'the folder of a run' "$lano" train --resume nowhere
+expect 1 'there is no run in that folder' "$lano" train --resume nowhere
 # Ctrl-C: a state, a hint, 130; a second process in the folder is refused meanwhile.
 "$lano" train --data d.h5 --out long $tiny --set train.epochs=100000 >long.txt 2>&1 &
 pid=$!

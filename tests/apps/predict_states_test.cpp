@@ -46,7 +46,10 @@ ModelFile make_model(const std::filesystem::path& path, Geometry geometry, Task 
                      std::int64_t state_frames = 1) {
   LanoConfig config;
   config.state_frames = state_frames;
-  config.layers = 2, config.heads = 2, config.width = 8, config.agents = 6;
+  config.layers = 2;
+  config.heads = 2;
+  config.width = 8;
+  config.agents = 6;
   config.task = task;
   SetDescription set =
       test::set_of(geometry, geometry == Geometry::points ? Shape{kPoints} : Shape{7, 6}, 2, inputs, 2);
@@ -356,8 +359,10 @@ TEST(PredictStates, EveryMistakeIsASentenceAndLeavesNoFile) {
       {2, "this model is not conditioned on time", {steady, "--input", one, "--times", "0:1:0.1"}},
       {2, "give --steps instead of --times", {alone, "--input", state, "--times", "0:1:0.1"}},
       {2, "with --input instead of --state", {steady, "--input", one, "--state", state}},
-      {2, "with --state, and the 1 input field with --input", {stepping, "--input", one, "--steps", "3"}},
-      {2, "--state alone", {stepping, "--state", state, "--steps", "3"}},
+      {2, "--input alone is not enough, since this model steps in time", {stepping, "--input", one, "--steps", "3"}},
+      {2,
+       "--state alone is not enough, since this model has input fields",
+       {stepping, "--state", state, "--steps", "3"}},
       {2, "no input fields besides its state", {alone, "--state", state, "--input", state, "--steps", "3"}},
       {2, "at least one step", {alone, "--state", state, "--steps", "0"}},
       {2, "fewer than 1000000 steps", {alone, "--state", state, "--steps", "10000000"}},

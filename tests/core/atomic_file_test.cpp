@@ -63,13 +63,19 @@ TEST(AtomicFile, ReadsWhatAFileHasAndNotWhatItSays) {
 
 TEST(AtomicFile, LeftoversOfKilledWritersAreRemoved) {
   const test::Scratch scratch;
+  // page.html.<machine>-<process>.part
+  const std::string own = PendingFile(scratch / "page.html").temporary().filename().string();
+  const std::string machine = own.substr(0, own.find('-') + 1);
+  ASSERT_EQ(own, machine + std::to_string(::getpid()) + ".part");
+  std::string elsewhere = machine;
+  elsewhere[std::string("page.html.").size()] ^= 1;  // another hexadecimal digit
   // No process has this number: Linux ends at 4,194,304.
-  const std::string dead = "page.html.99999999.part", own = "page.html." + std::to_string(::getpid()) + ".part";
-  for (const std::string& name : {dead, own, std::string("page.html.x.part"), std::string("other.html.99999999.part")})
+  const std::string dead = machine + "99999999.part";
+  for (const std::string& name : {dead, own, machine + "x.part", elsewhere + "99999999.part", "other" + dead.substr(4)})
     write_file_atomically(scratch / name, "half");
   remove_leftovers(scratch / "page.html");
   EXPECT_FALSE(std::filesystem::exists(scratch / dead));
-  EXPECT_EQ(scratch.files(), 3u);  // of a living process, of no process, of another file
+  EXPECT_EQ(scratch.files(), 4u);  // of a living process, of no process, of another machine, of another file
 }
 
 }  // namespace

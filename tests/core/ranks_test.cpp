@@ -3,7 +3,25 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <limits>
+#include <new>
+
 #include "thread_ranks.h"
+
+namespace {
+// Of this thread: larger pieces of memory are not to be had.
+thread_local std::size_t largest_piece = std::numeric_limits<std::size_t>::max();
+}  // namespace
+
+// Not inlined: the compiler would see free() where it expects the delete of its own new.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const room = bytes > largest_piece ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (room == nullptr) throw std::bad_alloc();
+  return room;
+}
+[[gnu::noinline]] void operator delete(void* room) noexcept { std::free(room); }
+[[gnu::noinline]] void operator delete(void* room, std::size_t) noexcept { std::free(room); }
 
 namespace lano {
 namespace {
@@ -63,6 +81,65 @@ TEST(Ranks, AFailureIsHeardByAllInTheirNextExchange) {
       EXPECT_STREQ(error.what(), "rank 2: no space");
     }
   });
+}
+
+// A rank without memory for the pieces of a sum is heard by the others, which wait for no piece of it.
+TEST(Ranks, NoMemoryForASumIsAFailureThatAllHear) {
+  on_ranks(3, [](Ranks& ranks) {
+    std::vector<float> rows(20000), sum(10000);
+    if (ranks.rank() == 1) largest_piece = 10000;
+    try {
+      ranks.sum_rows(rows, sum);
+      ADD_FAILURE() << "rank " << ranks.rank() << " got a sum";
+    } catch (const std::bad_alloc&) {
+      largest_piece = std::numeric_limits<std::size_t>::max();
+      EXPECT_EQ(ranks.rank(), 1);
+      ranks.tell_failure("no memory");
+    } catch (const RankFailure& error) {
+      EXPECT_STREQ(error.what(), "rank 1: no memory");
+    }
+  });
+}
+
+// More than one exchange can take goes in rounds: the ranks of this test refuse larger ones.
+TEST(Ranks, LargePiecesGoInRounds) {
+  for (const std::size_t at_once : {0, 7, 64}) {
+    const auto swap_and_gather = [](Ranks& ranks) {
+      const auto own = static_cast<std::size_t>(ranks.rank());
+      const auto count = [](std::size_t from, std::size_t to) { return from == to ? 0 : 10 * from + 3 * to + 1; };
+      const auto value = [](std::size_t from, std::size_t to, std::size_t i) {
+        return static_cast<float>(1000 * from + 100 * to) + static_cast<float>(i);
+      };
+      std::vector<float> pieces, wanted;
+      std::vector<std::size_t> counts, got_counts;
+      std::size_t most = 0;
+      for (std::size_t r = 0; r < 3; ++r) {
+        counts.push_back(count(own, r));
+        got_counts.push_back(count(r, own));
+        for (std::size_t i = 0; i < counts.back(); ++i) pieces.push_back(value(own, r, i));
+        for (std::size_t i = 0; i < got_counts.back(); ++i) wanted.push_back(value(r, own, i));
+        std::size_t given = 0, taken = 0;
+        for (std::size_t other = 0; other < 3; ++other) {
+          given += count(r, other);
+          taken += count(other, r);
+        }
+        most = std::max({most, given, taken});
+      }
+      std::vector<float> got(wanted.size(), -1);
+      ranks.swap_floats(pieces, counts, got, got_counts, most);
+      EXPECT_EQ(got, wanted);
+      const std::vector<std::size_t> sizes{5, 0, 61};
+      std::vector<float> all(66, -1), in_order;
+      for (std::size_t r = 0; r < 3; ++r) {
+        for (std::size_t i = 0; i < sizes[r]; ++i) in_order.push_back(value(r, 0, i));
+      }
+      std::vector<float> mine;
+      for (std::size_t i = 0; i < sizes[own]; ++i) mine.push_back(value(own, 0, i));
+      ranks.gather_floats(mine, sizes, all);
+      EXPECT_EQ(all, in_order);
+    };
+    on_ranks(3, swap_and_gather, at_once);
+  }
 }
 
 TEST(Ranks, OneProcessIsAJobOfOneRank) {

@@ -54,7 +54,7 @@ TEST(RaceRecipe, SaysWhatIsWrongWithIt) {
   const TrainConfig base = test::tiny("set.h5");
   const auto parse = [&](const char* text) { parse_race_recipe(text, base); };
   EXPECT_ERROR_WITH(parse("model.width=64"), "put a name and a colon before the keys");
-  EXPECT_ERROR_WITH(parse(""), "found nothing");
+  EXPECT_ERROR_WITH(parse(""), "or base, found ''");
   EXPECT_ERROR_WITH(parse("wide"), "a file ending in .toml, or base");
   EXPECT_ERROR_WITH(parse(": model.width=64"), "a name of letters");
   EXPECT_ERROR_WITH(parse("a/b: model.width=64"), "a name of letters");
@@ -282,7 +282,7 @@ TEST_F(RaceRun, OtherRunsInTheFolderAreRefused) {
   EXPECT_EQ(run(), Lines{});  // the same dataset elsewhere
   base_.data = test::darcy(scratch_, 9, 2, 0.5).string();
   plan_.recipes = {recipe("base"), recipe("wide: model.width=32")};
-  EXPECT_ERROR_WITH(run(), "the dataset its runs were trained on, found another one");
+  EXPECT_ERROR_WITH(run(), "its runs were trained on another dataset than");
 }
 
 TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {

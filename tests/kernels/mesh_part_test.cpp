@@ -1,5 +1,5 @@
-// The part of a mesh that a rank has, with threads in place of ranks: its stencil reads what the whole mesh has, sums
-// have the bits of one rank, and the counted plan of exchanges is what is exchanged.
+// The part of a mesh that a rank has, with threads in place of ranks: its stencil reads what the whole mesh has, also
+// where the halo comes in rounds, and sums have the bits of one rank.
 #include "kernels/mesh_part.h"
 
 #include <gtest/gtest.h>
@@ -90,8 +90,8 @@ TEST(MeshPart, HaloBringsWhatTheStencilReads) {
       for (Index column = 0; column < kColumns; ++column)
         all[static_cast<std::size_t>(p * kStride + column)] = value(p, column);
     }
-    for (const int size : {2, 3, 4}) {
-      on_ranks(size, [&](Ranks& ranks) {
+    for (const auto& [size, at_once] : {std::pair{2, 0}, {3, 0}, {4, 0}, {3, 6400}}) {
+      const auto fetch_and_read = [&](Ranks& ranks) {
         Sample samples[] = {sample};
         const MeshPart part(ranks, samples, partition, true, true, true);
         const Share own = part.own_points(0);
@@ -110,7 +110,8 @@ TEST(MeshPart, HaloBringsWhatTheStencilReads) {
             EXPECT_LE(there - own.count(), 4 * c.mesh[1]);
           }
         }
-      });
+      };
+      on_ranks(size, fetch_and_read, static_cast<std::size_t>(at_once));
     }
   }
 }

@@ -137,7 +137,7 @@ PREDICT = [
     (lambda op: lano.solve("darcy", np.ones((8, 9))), lano.Error, "a square grid"),
     (lambda op: lano.solve("burgers", np.ones((8, 8))), lano.Error, "velocities"),
     (lambda op: lano.solve("stokes", np.ones((8, 8))), lano.Error, '"darcy" or "burgers"'),
-    (lambda op: lano.read_run("/nowhere"), lano.Error, "the folder of a run"),
+    (lambda op: lano.read_run("/nowhere"), lano.Error, "there is nothing at that path; name the --out"),
     (lambda op: lano.resume("/nowhere"), lano.Error, "no run that has begun"),
     (lambda op: lano.report("/nowhere"), lano.Error, "/nowhere"),
     (lambda op: lano.set_threads(10**6), lano.Error, "threads"),

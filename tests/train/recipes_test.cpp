@@ -124,6 +124,28 @@ TEST(Recipes, EveryFileSaysOnlyWhatItsModelReads) {
   EXPECT_EQ(seen.size(), model_catalogue().size() - 1);
 }
 
+// From any folder: a file that is there, else the recipe of that name, of a folder configs here before the
+// installation's (here: the source tree's, next to which the test was built).
+TEST(Recipes, AreFoundByNameFromAnyFolder) {
+  const test::Scratch scratch;
+  const fs::path here = fs::current_path();
+  fs::create_directories(scratch / "darcy/laptop");  // a folder is no recipe
+  fs::current_path(scratch / "");
+  const fs::path installed = find_recipe("darcy/laptop");
+  EXPECT_TRUE(fs::equivalent(installed, fs::path(LANO_CONFIGS) / "darcy/laptop.toml")) << installed;
+  EXPECT_EQ(find_recipe("configs/darcy/laptop.toml"), installed);
+  EXPECT_EQ(find_recipe("./darcy/laptop.toml"), installed);
+  EXPECT_EQ(read_recipe_files({"darcy/laptop"}, {}).lano.layers, read_recipe_files({installed}, {}).lano.layers);
+  for (const char* none : {"darcy/labtop", "../configs/darcy/laptop.toml", "/darcy/laptop.toml", ""})
+    EXPECT_EQ(find_recipe(none), none);
+  fs::create_directories("configs/darcy");
+  write_file_atomically("configs/darcy/laptop.toml", "[model]\nlayers = 7\n");
+  EXPECT_EQ(read_recipe_files({"darcy/laptop"}, {}).lano.layers, 7);
+  write_file_atomically("darcy/laptop.toml", "[model]\nlayers = 9\n");
+  EXPECT_EQ(read_recipe_files({"darcy/laptop.toml"}, {}).lano.layers, 9);
+  fs::current_path(here);
+}
+
 TEST(Recipes, LaterFilesAndOverridesWin) {
   const TrainConfig lsm = read_recipe_files(recipe_files(LANO_CONFIGS, "darcy", "lsm", "paper"), {"train.epochs=7"});
   EXPECT_EQ(lsm.lano.width, 64);  // of paper-darcy.toml, over 32 of its paper.toml, over 128 of the benchmark
