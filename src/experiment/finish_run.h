@@ -12,8 +12,8 @@
 namespace lano {
 
 // A finished run is read, an unfinished one resumed, a missing one trained; `title` ("seed 3") says to the reader which
-// it is. A run of another config in that folder is an error. No value: stopped before its end, to be resumed. Of several ranks
-// all train, and the first has the result.
+// it is. A run of another config in that folder is an error. No value: stopped before its end, to be resumed. Of
+// several ranks all train, and the first has the result.
 std::optional<RunRecord> finish_run(const TrainConfig& config, const std::filesystem::path& run,
                                     const std::string& title, Listener& listener, bool test = true);
 

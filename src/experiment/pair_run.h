@@ -28,8 +28,8 @@ struct StepTimes {
 // `validation_steps`: what that look costs in steps, where none was timed.
 Pace pace_of(const StepTimes& times, double validation_steps);
 
-// Trains for about `seconds`, at least a few steps, into the folder `scratch`, which is removed afterwards. All ranks do
-// it together, and get the same.
+// Trains for about `seconds`, at least a few steps, into the folder `scratch`, which is removed afterwards. All ranks
+// do it together, and get the same.
 Pace measure_pace(const TrainConfig& config, const std::filesystem::path& scratch, double seconds);
 
 // Of a whole epoch and one look at the validation split.

@@ -21,7 +21,7 @@ struct Limits {
   double least_rate = 8192;                           // bytes a second of bodies and answers beyond those seconds
   double idle_seconds = 75;                           // between requests of one connection
   double answer_seconds = 60;                         // for an answer, waiting included; 503 beyond it
-  double drain_seconds = 60;                          // for what is running when the server is told to end; more than an answer may take
+  double drain_seconds = 75;                          // for what runs when told to end: longer than an answer may take
 };
 
 inline constexpr std::size_t kHeaderBytes = 16384;  // of the head of a request; 431 beyond it

@@ -1,4 +1,5 @@
 #include "train/trainable.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -274,7 +274,7 @@ TEST(HttpServer, ASecondStopEndsAtOnce) {
   const auto start = Clock::now();
   s.server.stop();
   EXPECT_EQ(s.end(), 1);
-  EXPECT_LT(since(start), 20);  // the drain's default is a minute
+  EXPECT_LT(since(start), 20);  // the drain's default is 75
   kept.clear();
 }
 
