@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/random.h"
 #include "core/set_description.h"
 
 namespace lano {
+
+// The purpose of the random numbers of a problem that is not one of LANO's: no other draw shares them.
+inline constexpr Purpose kOwnProblem{1000};
 
 class Problem {
  public:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every example, built and run against an installed tree; all must say the same.
+# Every example of an installed LANO, built and run against an installed tree; what is there in four languages must say
+# the same, what learns must have learned.
 # Usage: examples_test.sh BUILD CMAKE SOURCE PYTHON MODELS (the program onnx_models, which makes some)
 set -euo pipefail
 build=$1 cmake=$2 source=$3 python=$4 models=$5
@@ -49,6 +50,15 @@ same 'a 1.000000e-01, 2' 'a 1.000001e-01, 2' && ! same 'a 1.0e-01' 'a 1.1e-01' &
 agree predict "$model" '^81 points, mean [0-9]\.[0-9]{6}e-0'
 agree cloud "$scratch/models/cloud.safetensors" '^500 points, mean -?[0-9]\.[0-9]{6}e.*largest'
 agree roll_out "$scratch/models/autoregressive.safetensors" '^step 5, mean -?[0-9]\.[0-9]{6}e'
+# An own PDE: LANO learns it ten times better than the mean of the training samples, an untrained one not at all; a
+# new sample by the model file is as near; the same command again trains nothing.
+said=$("$scratch/cpp/own_benchmark" "$scratch/rod")
+awk '/^test error: LANO / { lano = $4 + 0; mean = $7 + 0 } /^a new rod: / { found = $4; solved = $8; off = $NF + 0 }
+     END { exit !(lano > 0 && lano < 0.03 && lano < mean / 10 && off > 0 && off < 0.03 &&
+                  found > 0.97 * solved && found < 1.03 * solved) }' <<<"$said" ||
+  { echo "the own benchmark was not learned: $said"; exit 1; }
+[ "$("$scratch/cpp/own_benchmark" "$scratch/rod")" = "$said" ] || { echo "a finished run was trained again"; exit 1; }
+echo "an own PDE: $said"
 if "$scratch/roll_out-c" "$model" 2>"$scratch/error"; then echo "a steady model was rolled out"; exit 1; fi
 grep -q 'does not step in time' "$scratch/error"
 if "$scratch/predict-c" "$source/README.md" 2>"$scratch/error"; then echo "a README was taken for a model"; exit 1; fi
