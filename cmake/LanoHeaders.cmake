@@ -1,9 +1,8 @@
-# While installing: the headers LANO_HEADER_NAMES of the folder LANO_HEADERS become <lano/...>, those they include (looked for in
+# While installing: the headers LANO_HEADER_NAMES of LANO_HEADERS become <lano/...>, those they include (looked for in
 # LANO_HEADER_FOLDERS) <lano/detail/...>, with their includes changed to these names, so that no name of a folder in src
 # can meet one of the user's. Nothing else is installed. Done here rather than while configuring, so that what is
 # installed is what the source says now.
 cmake_policy(VERSION 3.25)  # an install script has none of the project's
-cmake_policy(VERSION 3.25)  # cmake --install sets none
 file(REMOVE_RECURSE ${LANO_HEADERS_MADE})
 list(TRANSFORM LANO_HEADER_NAMES PREPEND ${LANO_HEADERS}/)
 file(GLOB headers RELATIVE ${LANO_HEADERS} ${LANO_HEADER_NAMES})

@@ -20,8 +20,14 @@ if(NOT LANO_ONLY_RUNTIME)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/lano)
 endif()
 
-# The headers that users include, and below lano/detail what these include (LanoHeaders.cmake).
+# The headers that users include, and below lano/detail what these include (LanoHeaders.cmake). Those of components that
+# are not built would promise what cannot be linked.
+set(names "*.h")
+if(LANO_ONLY_RUNTIME)
+  set(names error.h lano.h listener.h metrics.h model_file.h operator.h set_description.h threads.h version.h)
+endif()
 install(CODE "set(LANO_HEADERS \"${PROJECT_SOURCE_DIR}/include/lano\")
+set(LANO_HEADER_NAMES \"${names}\")
 set(LANO_HEADER_FOLDERS \"${PROJECT_SOURCE_DIR}/src\" \"${PROJECT_BINARY_DIR}/generated\")
 set(LANO_HEADERS_MADE \"${PROJECT_BINARY_DIR}/installed-headers\")
 set(LANO_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")")
