@@ -51,6 +51,7 @@ void run_serve(const ServeOptions& given, const Program& program) {
   program.use_threads(o.threads);
   limits.body_bytes = static_cast<std::size_t>(o.body_mb * 1048576);
   limits.memory_bytes = std::max(static_cast<std::size_t>(o.memory_mb * 1048576), 4 * limits.body_bytes);
+  limits.drain_seconds = limits.answer_seconds + 15;
   make_room_for(limits.connections);
   serve::MemoryBudget memory(limits.memory_bytes);
   serve::Metrics metrics;
