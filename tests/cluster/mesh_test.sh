@@ -105,6 +105,7 @@ PY
 same grid grid "2 3 4" --set model.ffn_stencil=true --set train.augment=flips
 answers grid grid "2 3 4" npy --split test
 answers grid coarse "2" npy --split test
+answers grid coarse "4" npy  # two groups of two ranks: more than a sample has pieces for
 same rows rows "4" --set model.task=steady
 answers rows rows "4" npy --split test
 same cloud cloud "3" --set model.stencil=order
@@ -129,17 +130,19 @@ cmp -s both-1/model.safetensors both-4/model.safetensors || wrong "groups of ran
 # Wrong use: one sentence before the first step.
 refused 4 'dividing each mesh over 3 ranks: expected a number that divides the ranks' train "${both[@]}" --mesh-ranks 3
 refused 3 'divide each mesh over more of them by --mesh-ranks' train "${both[@]}"
-refused 4 'dividing a sample over 4 ranks: expected at most 2' predict grid-1/model.safetensors --data coarse.h5
+refused 4 'dividing a sample over 4 ranks: expected at most 2' predict grid-1/model.safetensors --data coarse.h5 \
+  --mesh-ranks 4
 
 said() {
   [ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: $2" err.log || wrong "$1: $(grep '^lano: ' err.log)"
 }
-# One rank meets a number that is none in its own points: it says so, and all end.
+# One rank meets a number that is none in its own points (all look at the first sample and the last): it says so, and
+# all end.
 "$python" - <<'PY'
 import numpy as np
 a = np.load("grid-a.npy")
 bytes_ = open("grid.h5", "rb").read()
-at = bytes_.index(a[3].tobytes()) + a[3].nbytes - 4
+at = bytes_.index(a[2].tobytes()) + a[2].nbytes - 4
 open("nan.h5", "wb").write(bytes_[:at] + np.float32("nan").tobytes() + bytes_[at + 4:])
 PY
 start=$SECONDS

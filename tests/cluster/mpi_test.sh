@@ -43,7 +43,7 @@ cmp -s grid-1/model.safetensors again/model.safetensors || wrong "resumed with a
 # Wrong use: one sentence before the first step.
 refused 3 'training on 3 ranks: expected at least one sample of a batch for each, found train.batch = 2' \
   train "${grid[@]}" --set train.batch=2
-refused 2 "reading 'none.h5': expected a file" train --config "$configs/darcy/laptop.toml" --data none.h5
+refused 2 "reading 'none.h5': there is nothing at that path" train --config "$configs/darcy/laptop.toml" --data none.h5
 refused 2 'expected one process, found 2 ranks' report grid-1
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
 
