@@ -51,8 +51,9 @@ LanoTensors<T> make_lano_tensors(const LanoConfig& config, const LanoShape& abou
     kernels::BlockTensors<T> b;
     // One filter per channel, with three taps along each axis: of a line or an order, of a plane, of space.
     const auto filter = [&](std::int64_t channels) {
-      Shape sizes{channels, 1};
-      sizes.insert(sizes.end(), static_cast<std::size_t>(stencil_axes(config, about)), 3);
+      Shape sizes(2 + static_cast<std::size_t>(stencil_axes(config, about)), 3);
+      sizes[0] = channels;
+      sizes[1] = 1;
       return sizes;
     };
     if (config.ffn_stencil) b.ffn_dwc = f(block + "ffn_dwc", filter(shape.feed_forward));

@@ -40,7 +40,8 @@ CMAKE
 [ "$(ls "$prefix/include")" = lano ] || wrong "include/ holds $(ls "$prefix/include" | tr '\n' ' ')"
 missing=$(diff <(cd "$source/include/lano" && ls ./*.h) <(cd "$prefix/include/lano" && ls ./*.h) || true)
 [ -z "$missing" ] || wrong "include/lano of the source (<) and of the installation (>) differ: $missing"
-foreign=$(grep -rnE '#include (<[^>]*/|")' "$prefix/include" | grep -vE '#include (<nlohmann/json|"lano/detail/)' || true)
+foreign=$(grep -rnE '#include (<[^>]*/|")' "$prefix/include" |
+  grep -vE '#include (<nlohmann/json|"lano/detail/)' || true)
 [ -z "$foreign" ] || wrong "a user's compiler would look for: $foreign"
 (cd "$prefix/include" && find lano -name '*.h' -print0 | LC_ALL=C sort -z |
   xargs -0 -P 2 -I{} "${CXX:-c++}" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I. -include '{}' -x c++ /dev/null) ||
@@ -123,7 +124,7 @@ int main() {
                            return any.make(i, attempt, to);
                          });
   const lano::TrainConfig recipe = lano::read_recipe_files(
-      {}, {"data.file=set.h5", "train.epochs=2", "model.layers=1", "model.width=16", "model.heads=2", "model.agents=4"});
+      {}, {"data.file=set.h5", "train.epochs=2", "model.layers=1", "model.width=16", "model.agents=4"});
   const lano::TrainResult result = lano::train(recipe, "run");
   const lano::DatasetReader set("set.h5");
   lano::LoadedModel model = lano::load_model(std::filesystem::path("run/model.safetensors"));
@@ -168,5 +169,5 @@ for step in "--version" "generate darcy --resolution 22 --stride 2 --train 8 --t
   installed $step || { cat "$scratch/said"; wrong "the installed program fails at: lano $step"; }
 done
 [ -s u.npy ]
-! installed train --config darcy/no_such_recipe --data darcy.h5 --out other || wrong "a recipe that is not there was read"
+! installed train --config darcy/no_such --data darcy.h5 --out other || wrong "a recipe that is not there was read"
 echo "installed, moved and used: components, headers, C by pkg-config, the program with its recipes"
