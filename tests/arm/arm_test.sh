@@ -61,5 +61,5 @@ awk -v limit=1e-5 '
     d = $1 - here[FNR]; d = d < 0 ? -d : d; size = here[FNR] < 0 ? -here[FNR] : here[FNR] + 0
     if (d > off) off = d; if (size > largest) largest = size }
   END { close_model(); if (FNR != lines || count < 20) { print "some lines are missing"; exit 1 }
-        printf "%d models agree with x86 to %.1e of their largest value\n", count - 1, worst; exit bad }' \
+        printf "%d models, off by at most %.1e of their largest value from x86\n", count - 1, worst; exit bad }' \
   "$scratch/here.txt" "$scratch/there.txt"
