@@ -303,8 +303,8 @@ nlohmann::json forecast(const Options& o, const Model& model, const Measured& m,
 
 void run(const Options& o) {
   if (ranks().alone())
-    fail_usage("measuring a cluster", "several ranks", "one",
-               "start it by mpirun, e.g. mpirun -n 2 lano bench cluster");
+    fail_usage_plainly("measuring a cluster", "there is one rank alone",
+                       "start it by mpirun, e.g. mpirun -n 2 lano bench cluster");
   set_mesh_ranks(ranks().size());
   set_thread_count(o.threads);
   keep_freed_memory();

@@ -56,18 +56,29 @@ void complain(const std::string& sentence) {
   print_sentence(sentence);
 }
 
+// What CLI11 found wrong, as one sentence. Its numbers of at least 0 have an upper end, too: that of double, written
+// with 309 digits.
+std::string usage_sentence(const CLI::Error& error) {
+  std::string message = error.what();
+  if (const auto at = message.find(" not in range 0.000000 to 17976931348623157"); at != std::string::npos) {
+    message = message.substr(0, at) + " is too small";
+    if (const auto value = message.find("Value "); value != std::string::npos) message.erase(value, 6);
+  }
+  if (const auto end = message.find('\n'); end != std::string::npos) message.resize(end);
+  return message + "; see --help";
+}
+
 int run_and_catch(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (!ranks().alone() && error.get_exit_code() != 0) {
-      complain(error.what());
+    if (error.get_exit_code() != 0) {
+      complain(usage_sentence(error));
       return 2;
     }
-    if (!ranks().first()) return 0;
-    const int code = app.exit(error);  // prints help, version or the usage error
-    return code == 0 ? 0 : 2;
+    if (ranks().first()) app.exit(error);  // prints help or version
+    return 0;
   } catch (const RankFailure& error) {
     if (ranks().first()) print_sentence(error.what());
     return 1;

@@ -99,8 +99,8 @@ class Dataset:
         try:
             with np.load(path, allow_pickle=False) as file:
                 if "lano_description" not in file:
-                    raise error(f"reading '{path}'", "a dataset that Dataset.save wrote", "other arrays",
-                                "lano.Dataset(input, output) takes them, or lano.Dataset.from_files by name")
+                    raise plain_error(f"reading '{path}'", "it has arrays, but not those that Dataset.save writes",
+                                      "lano.Dataset(input, output) takes them, or lano.Dataset.from_files by name")
                 parts = {key: file[key] for key in ("splits", "counts", "coordinates", "input", "output")}
                 parts["description"], parts["shared"] = str(file["lano_description"]), bool(file["shared"])
         except (OSError, KeyError, ValueError) as reason:

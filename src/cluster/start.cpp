@@ -66,8 +66,8 @@ void join_ranks() {
   const std::string doing = fmt::format("starting as one of {} ranks", wanted);
   const fs::path path = module_path();
   if (path.empty())
-    fail(doing, "a lano that was built with MPI", "one without",
-         "install it (scripts/packages mpi) and build again, or start without mpirun");
+    fail_plainly(doing, "this lano was built without MPI",
+                 "install it (scripts/packages mpi) and build again, or start without mpirun");
   void* const module = open_module(path);
   if (module == nullptr) fail(doing, fmt::format("the module '{}'", path.string()), ::dlerror());
   const auto make = reinterpret_cast<Ranks* (*)()>(::dlsym(module, "lano_make_ranks"));

@@ -95,7 +95,8 @@ Hdf5Array::Hdf5Array(hid_t file, const std::string& name, std::uint64_t file_byt
   H5Pset_chunk_cache(access.get(), 0, 0, 1.0);
   set_ = Hdf5Handle(H5Dopen2(file, name.c_str(), access.get()), H5Dclose);
   if (!set_)
-    fail(doing, fmt::format("an array '{}'", name), hdf5_reason(), "see docs/formats.md, or make the file again");
+    fail_plainly(doing, fmt::format("the array '{}' cannot be opened: {}", name, hdf5_reason()),
+                 "see docs/formats.md, or make the file again");
   type_ = Hdf5Handle(H5Dget_type(set_.get()), H5Tclose);
   properties_ = Hdf5Handle(H5Dget_create_plist(set_.get()), H5Pclose);
   if (!type_ || !properties_) fail_damaged(hdf5_reason());

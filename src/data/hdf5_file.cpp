@@ -103,8 +103,8 @@ Hdf5File Hdf5File::open(const std::filesystem::path& path) {
   const std::string doing = fmt::format("reading '{}'", path.string());
   const std::uint64_t bytes = file_bytes(path, doing);
   if (!is_hdf5(path)) {
-    fail(doing, "an HDF5 file", "another kind of file, or a damaged one",
-         "make it with 'lano generate', or import your own arrays with 'lano import'");
+    fail_plainly(doing, "it is not an HDF5 file, or its beginning is damaged",
+                 "make it with 'lano generate', or import your own arrays with 'lano import'");
   }
   rehearse_walk(path, bytes, "");
   return open_file(path, bytes);

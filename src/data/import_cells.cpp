@@ -49,7 +49,8 @@ ImportCells::ImportCells(NamedArray named, SampleAxis axis, const std::string& a
     fail(named_.doing(), fmt::format("cells for {} samples, or one array for all", whom.samples),
          std::to_string(samples));
   if (!samples_ && whom.ragged)
-    fail(named_.doing(), "one array of cells per sample, since the clouds differ in size", "one for all");
+    fail_plainly(named_.doing(), "there is one array of cells for all samples, but the clouds differ in size",
+                 "give one array of cells per sample");
 }
 
 const Shape& ImportCells::shape_of(std::int64_t sample) const {

@@ -306,8 +306,8 @@ Mat5File::Mat5File(std::unique_ptr<std::istream> file, std::uint64_t bytes, cons
   const bool little = header[126] == 'I' && header[127] == 'M';
   swapped_ = header[126] == 'M' && header[127] == 'I';
   if (!*file_ || (!little && !swapped_)) {
-    fail(doing, "a MATLAB .mat file of version 5 to 7.3", "another kind of file, or a truncated one",
-         "save it in MATLAB with save -v7, or with scipy.io.savemat");
+    fail_plainly(doing, "it is not a MATLAB .mat file of version 5 to 7.3, or not the whole of one",
+                 "save it in MATLAB with save -v7, or with scipy.io.savemat");
   }
   for (std::uint64_t at = kHeaderBytes; at < bytes;) {
     std::array<unsigned char, kTagBytes> tag{};

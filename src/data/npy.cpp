@@ -63,12 +63,12 @@ Shape parse_shape(std::string_view text, std::string_view doing) {
 
 Header parse_header(std::string_view bytes, std::string_view doing) {
   if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic) {
-    fail(doing, "a NumPy .npy file", "another kind of file, or a truncated one", "save it with numpy.save");
+    fail_plainly(doing, "it is not a NumPy .npy file, or not the whole of one", "save it with numpy.save");
   }
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
   const bool wide = byte(6) >= 2;  // version 2 and 3 have a four-byte length
   if (byte(6) < 1 || byte(6) > 3 || (wide && bytes.size() < 12))
-    fail(doing, ".npy version 1, 2 or 3", "another version", "save it with numpy.save");
+    fail(doing, ".npy version 1, 2 or 3", std::to_string(byte(6)), "save it with numpy.save");
   const std::size_t start = wide ? 12 : 10;
   const std::size_t length = byte(8) | byte(9) << 8 | (wide ? byte(10) << 16 | byte(11) << 24 : std::size_t{0});
   if (length > kLongestHeader)
@@ -77,12 +77,12 @@ Header parse_header(std::string_view bytes, std::string_view doing) {
   std::string_view dict = bytes.substr(start, length);
   while (!dict.empty() && (dict.back() == ' ' || dict.back() == '\n')) dict.remove_suffix(1);
   if (!dict.starts_with('{') || !dict.ends_with('}'))
-    fail(doing, "a dict in braces as NumPy header", "other text", "copy the file again");
+    fail_plainly(doing, "its NumPy header is not a dict in braces", "copy the file again");
   Header header;
   const std::string_view descr = value_after(dict, "descr", doing);
   const auto quote = descr.size() > 1 && descr.front() == '\'' ? descr.find('\'', 1) : std::string_view::npos;
   if (quote == std::string_view::npos)
-    fail(doing, "one plain number type", "a structured NumPy array", "save each field as a separate array");
+    fail_plainly(doing, "its elements are not of one plain number type", "save each field as a separate array");
   header.descr = std::string(descr.substr(1, quote - 1));
   const std::string_view order = value_after(dict, "fortran_order", doing);
   header.fortran = order.starts_with("True");
@@ -172,8 +172,8 @@ ZipArchive open_zip(const std::filesystem::path& path, const std::string& doing)
   ZipArchive archive(zip_open(path.c_str(), ZIP_RDONLY, &error));
   if (!archive) {
     file_bytes(path, doing);
-    fail(doing, "a NumPy .npz file (a zip archive)", "another kind of file, or a truncated one",
-         "save it with numpy.savez");
+    fail_plainly(doing, "it is not a NumPy .npz file (a zip archive), or not the whole of one",
+                 "save it with numpy.savez");
   }
   return archive;
 }
@@ -238,7 +238,8 @@ std::vector<std::pair<std::string, NumpyArray>> parse_npz(std::string_view bytes
   ZipArchive archive(source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error));
   if (!archive && source != nullptr) zip_source_free(source);
   zip_error_fini(&error);
-  if (!archive) fail(doing, "a NumPy .npz file (a zip archive)", "other bytes, or a part of one", "use numpy.savez");
+  if (!archive)
+    fail_plainly(doing, "it is not a NumPy .npz file (a zip archive), or not the whole of one", "use numpy.savez");
   const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
   if (entries < 1) fail_plainly(doing, "there are no arrays");  // libzip takes no bytes for such an archive
   if (entries > kMostEntries) fail(doing, fmt::format("at most {} arrays", kMostEntries), std::to_string(entries));

@@ -75,9 +75,12 @@ class TorchFile {
     if (!archive_) {
       // Before 1.6 a file was a pickle (0x80, version) or a tar.
       const bool pickle = static_cast<unsigned char>(magic[0]) == 0x80;
-      fail(doing_, "a PyTorch file as torch.save writes it since version 1.6 (a zip)",
-           pickle ? "one of the older kind, a bare pickle" : "another kind of file, or a truncated one",
-           pickle ? "load it in PyTorch and save it again with torch.save" : "copy the file again");
+      if (pickle)
+        fail(doing_, "a PyTorch file as torch.save writes it since version 1.6 (a zip)", "a pickle, its older form",
+             "load it in PyTorch and save it again with torch.save");
+      fail_plainly(
+          doing_, "it is not a PyTorch file as torch.save writes it since version 1.6 (a zip), or not the whole of one",
+          "copy the file again");
     }
     const zip_int64_t pickle = find_pickle();
     if (const zip_int64_t order = zip_name_locate(archive_.get(), (folder_ + "byteorder").c_str(), 0);

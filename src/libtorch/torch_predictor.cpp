@@ -59,7 +59,7 @@ std::shared_ptr<OperatorModel> make_model_of_size(const ModelFile& file, const s
   } catch (const OverBudget&) {
     fail(doing, "an architecture of the size of its weights", "a larger one", kDamaged);
   } catch (const c10::Error&) {  // sizes whose product does not fit in 64 bits
-    fail(doing, "an architecture of the size of its weights", "one that cannot be built", kDamaged);
+    fail_plainly(doing, "its architecture is too large to be built", kDamaged);
   }
 }
 

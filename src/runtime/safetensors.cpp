@@ -72,7 +72,7 @@ TensorFile parse_safetensors(std::string_view bytes, std::string_view doing) {
   std::uint64_t length = 0;
   if (bytes.size() >= 8) std::memcpy(&length, bytes.data(), 8);
   if (bytes.size() < 8 || length > bytes.size() - 8 || length > kMaxHeader || length < 2 || bytes[8] != '{') {
-    fail(doing, "a .safetensors file", "another kind of file, or a truncated one", "name a model file written by lano");
+    fail_plainly(doing, "it is not a .safetensors file, or not the whole of one", "name a model file written by lano");
   }
   const json header = parse_json(bytes.substr(8, length), doing, "the header");
   if (!header.is_object())

@@ -20,7 +20,7 @@ constexpr std::string_view kPolicy =
 
 void replace(std::string& text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
-  if (at == std::string::npos) fail("writing a page", fmt::format("'{}' in the page", from), "none");
+  if (at == std::string::npos) fail_plainly("writing a page", fmt::format("the page lacks '{}'", from));
   text.replace(at, from.size(), to);
 }
 

@@ -67,7 +67,8 @@ HttpServer::HttpServer(const std::string& address, std::uint16_t port, const Lim
   const std::string doing = fmt::format("listening on {} port {}", address, port);
   Code error;
   const net::ip::address at = net::ip::make_address(address, error);
-  if (error) fail_usage(doing, "an address such as 127.0.0.1, ::1 or 0.0.0.0", "another word", "see --address");
+  if (error)
+    fail_usage(doing, "an address such as 127.0.0.1, ::1 or 0.0.0.0", fmt::format("'{}'", address), "see --address");
   const tcp::endpoint endpoint(at, port);
   const auto check = [&] {
     if (error)

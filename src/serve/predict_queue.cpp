@@ -123,7 +123,7 @@ void PredictQueue::finish(Running& running, int status, const std::string& messa
 // A model refuses what it is given with an Error; all else is want of memory.
 void PredictQueue::finish_failed(Running& running, const std::exception& error) {
   if (dynamic_cast<const Error*>(&error) != nullptr) return finish(running, 422, error.what());
-  finish(running, 503, error_message("predicting", "enough memory", "none left", "ask for less at once"));
+  finish(running, 503, plain_error_message("predicting", "there is not enough memory", "ask for less at once"));
 }
 
 // Takes the requests whose turn it is, all of one model, until the pass is full. Nothing is allocated until they are

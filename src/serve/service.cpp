@@ -90,7 +90,7 @@ std::size_t room_for(Form form, const PredictRequest& r, std::int64_t channels) 
 Response failure(const std::exception& error) {
   if (const auto* http = dynamic_cast<const HttpError*>(&error)) return error_response(http->status(), http->what());
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
-    return error_response(503, error_message(kAsking, "enough memory", "none left", "ask for less at once"));
+    return error_response(503, plain_error_message(kAsking, "there is not enough memory", "ask for less at once"));
   return error_response(dynamic_cast<const Error*>(&error) != nullptr ? 422 : 500, error.what());
 }
 

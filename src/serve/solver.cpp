@@ -185,7 +185,7 @@ Solved solve_elasticity(FieldsBody& body, const json& problem, const SetDescript
   config.material = {number_of(problem, "c1", config.material.c1, 1, 1e15),
                      number_of(problem, "c2", config.material.c2, 0, 1e15)};
   const CavityStress stress = ElasticityProblem(config).stress_around(radius);
-  if (!stress.converged) fail(kSolving, "a converged solution", "none", "choose a rounder cavity");
+  if (!stress.converged) fail_plainly(kSolving, "the solver did not converge", "choose a rounder cavity");
   Solved solved;
   for (std::size_t i = 0; i < stress.values.places.size(); ++i) {
     solved.coordinates.push_back(static_cast<float>(stress.values.places[i][0]));
@@ -215,7 +215,7 @@ Solved solve_pipe(FieldsBody& body, const json& problem, const SetDescription&) 
   const PipeProblem pipe(config);
   const FlowCase flow = pipe.flow(centre);
   const FlowSolution solution = pipe.solver().solve(flow, 1e-10);
-  if (!solution.converged) fail(kSolving, "a converged solution", "none", "choose a pipe with gentler bends");
+  if (!solution.converged) fail_plainly(kSolving, "the solver did not converge", "choose a pipe with gentler bends");
   const FlowMesh& mesh = pipe.solver().mesh();
   Solved solved;
   for (std::int64_t i = 0; i < mesh.rows(); i += stride) {
