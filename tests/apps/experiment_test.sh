@@ -43,9 +43,9 @@ grep -q '^navier-stokes,"LANO",6,15,' horizon/steps.csv ||
   bad "no sixth step behind ten frames: $(cat horizon/steps.csv)"
 
 # The same command keeps what is there; another seed is added to it.
-before=$(stat -c %Y%s agents/darcy/agents-8/seed-0/model.safetensors)
+before=$(stat -c %y%s agents/darcy/agents-8/seed-0/model.safetensors)
 study agents 12 --benchmarks darcy --agents 4,8,16 --seeds 2
-[ "$before" = "$(stat -c %Y%s agents/darcy/agents-8/seed-0/model.safetensors)" ] || bad "a finished run was made again"
+[ "$before" = "$(stat -c %y%s agents/darcy/agents-8/seed-0/model.safetensors)" ] || bad "a finished run was made again"
 grep -q 'finished before, kept' out || bad "a finished run is not called kept"
 
 # Your own data, with a recipe.
@@ -62,7 +62,8 @@ refuses() {
   grep -q -- "$pattern" err || bad "'$*' says '$(cat err)', not '$pattern'"
   [ "$(wc -l <err)" = 1 ] || bad "'$*' takes $(wc -l <err) lines to say it"
 }
-refuses 'elasticity' resolution --preset smoke --benchmarks elasticity --data data --out none
+refuses "expected benchmarks among airfoil, darcy, pipe, found 'elasticity'" resolution --preset smoke \
+  --benchmarks elasticity --data data --out none
 refuses "did you mean 'darcy'" agents --preset smoke --benchmarks darcey --data data --out none
 refuses 'at least two numbers' agents --preset smoke --benchmarks darcy --agents 8 --data data --out none
 refuses 'the folder of the benchmarks' zero-shot --models lano --data data/darcy.h5 --out none

@@ -10,7 +10,8 @@ BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|
                      r"|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
 # What stands before an opening brace of a block; any other brace opens a list or an object.
 BLOCK = re.compile(r"(\)|\belse|\bdo|\bconst|\bnoexcept|\boverride|[;:>])\s*$|^\s*$")
-BEFORE = re.compile(r"\s*(?:(if(?:\s+constexpr)?|for|while|switch)\s*(?=\()|(?:else|do)\b|case\b[^:]*:(?!:)|default\s*:)")
+BEFORE = re.compile(r"\s*(?:(if(?:\s+constexpr)?|for|while|switch)\s*(?=\()|(?:else|do)\b|case\b[^:]*:(?!:)"
+                    r"|default\s*:)")
 RETURN = re.compile(r"(return|throw|co_return)\b")
 EXPRESSION = re.compile(r"(?:\+\+|--|\*)*(?:@|[\w:]+)(?:@|(?:\.|->)[\w~]+)*\s*(?:[-+*/%&|^]?=|<<|>>|\+\+|--|$)")
 

@@ -23,8 +23,19 @@ TEST(Text, ErrorsWithoutAFoundValueArePlain) {
   EXPECT_EQ(plain_error_message("reading 'a'", "it has no arrays", "name another file"),
             "reading 'a': it has no arrays; name another file");
   EXPECT_EQ(plain_error_message("reading\x1b", "it has no \xff", ""), "reading?: it has no ?");
-  EXPECT_THROW(fail_plainly("reading", "it has no arrays"), Error);
-  EXPECT_THROW(fail_usage_plainly("reading", "it has no arrays"), UsageError);
+  // Failures of the work are no usage errors: the command line exits with 1 for these, with 2 for those.
+  try {
+    fail_plainly("reading", "it has no arrays", "name another file");
+  } catch (const UsageError&) {
+    ADD_FAILURE() << "a failure of the work is called a mistake of the caller";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "reading: it has no arrays; name another file");
+  }
+  try {
+    fail_usage_plainly("reading", "it has no arrays");
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "reading: it has no arrays");
+  }
 }
 
 // Untrusted text in a message: no commands to the terminal, no bytes that are not text, no unlimited length.

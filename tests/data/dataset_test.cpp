@@ -160,13 +160,14 @@ TEST(Generation, AFailureKeepsWhatIsFinishedAndTheNextRunGoesOn) {
 TEST(Generation, ACutStoreGivesTheSameArrays) {
   test::Scratch scratch;
   const auto failing = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
-    if (i == 7) fail("x", "y", "z");
+    if (i == 7) throw Error("stopped at the seventh");
     return make_number(i, attempt, to);
   };
   generate_dataset(scratch / "whole.h5", small_set(), make_splits(8, 2), numbered(12, 0), make_number);
   const std::uint64_t truth = DatasetReader(scratch / "whole.h5").hash();
   const auto path = scratch / "a.h5", store = scratch / "a.h5.samples";
-  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), failing), "x");
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), failing),
+                    "stopped at the seventh");
   const auto size = std::filesystem::file_size(store);
   const std::string bytes = read_file(store, "r");
   for (std::uintmax_t cut = 0; cut < size; cut += 1 + size / 37) {
@@ -187,12 +188,20 @@ TEST(Generation, ACutStoreGivesTheSameArrays) {
 TEST(Generation, AStoreOfAnotherSetIsRefusedOrReplaced) {
   test::Scratch scratch;
   const auto path = scratch / "a.h5";
-  const auto stop = [](std::int64_t, std::int64_t, const SampleArrays&) -> bool { fail("x", "y", "z"); };
-  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), stop), "x");
+  const auto failing = [](std::int64_t i, std::int64_t attempt, const SampleArrays& to) {
+    if (i == 7) throw Error("stopped at the seventh");
+    return make_number(i + 100, attempt, to);
+  };
+  EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), failing),
+                    "stopped at the seventh");
   SetDescription other = small_set();
   other.generator = "{\"seed\": 9}";
   EXPECT_ERROR_WITH(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number), "those of another");
-  EXPECT_NO_THROW(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number, true));
+  EXPECT_EQ(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number, true).resumed, 0);
+  const DatasetReader reader(path);
+  EXPECT_EQ(reader.description().generator, other.generator);
+  for (const std::int64_t id : {0, 6, 9})
+    EXPECT_EQ(reader.read(std::vector<std::int64_t>{id}).output[0], static_cast<float>(id));
 }
 
 TEST(Generation, DrawsThatDoNotConvergeAreDrawnAgainAndCounted) {

@@ -96,18 +96,18 @@ TEST(MemoryDataset, SaysWhatDoesNotFit) {
   EXPECT_EQ(opened(good), 3);
   MemoryDataset bad = good;
   bad.output = std::span(u).first(17);
-  EXPECT_THROW(opened(bad), Error);
+  EXPECT_ERROR_WITH(opened(bad), "expected 18 values of output, found 17");
   bad = good;
   bad.splits.clear();
-  EXPECT_THROW(opened(bad), Error);
+  EXPECT_ERROR_WITH(opened(bad), "there are no samples");
   bad = good;
   bad.counts = {1, 2, 3};  // of a grid
-  EXPECT_THROW(opened(bad), Error);
+  EXPECT_ERROR_WITH(opened(bad), "samples of different sizes must be steady point clouds");
   auto nan = a;
   nan[20] = std::numeric_limits<float>::quiet_NaN();
   bad = good;
   bad.input = nan;
-  EXPECT_THROW(opened(bad), Error);
+  EXPECT_ERROR_WITH(opened(bad), "in /input, found nan in sample 1 at value 8");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(RaceRecipe, SaysWhatIsWrongWithIt) {
   EXPECT_ERROR_WITH(parse("w: model.heads=3"), "multiple of model.heads");
   EXPECT_ERROR_WITH(parse("w: train.seed=3"), "all recipes have the same seeds");
   EXPECT_ERROR_WITH(parse("w: data.file=other.h5"), "all recipes use the same dataset");
-  EXPECT_ERROR_WITH(parse("w: none.toml"), "none.toml");
+  EXPECT_ERROR_WITH(parse("w: none.toml"), "reading config 'none.toml': there is nothing at that path");
 }
 
 // Answers as the training program would, by the name of the recipe's folder; its errors lie in $LANO_TEST_ERRORS.
@@ -300,7 +300,8 @@ TEST_F(RaceRun, WhatIsNoRaceIsRefusedAndLeavesNothing) {
   base_.data = test::darcy(scratch_, 8, 2, 0).string();
   EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "the dataset has no validation split");
   base_.data = "none.h5";
-  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}), "none.h5");
+  EXPECT_ERROR_WITH(with({recipe("base"), recipe("a: model.width=32")}),
+                    "reading 'none.h5': there is nothing at that path");
   base_.data = test::darcy(scratch_, 8, 2).string();
   base_.train_on = TrainOn::train_and_validation;
   base_.selection = Selection::last;

@@ -1,5 +1,5 @@
 // The whole network without LibTorch: gradients against finite differences, every instruction set against the plain
-// twin, any thread count the same bits. Against other truths it is tested in tests/ops. Runs under asan.
+// twin, any thread count the same bits. Against other truths it is tested in tests/libtorch. Runs under asan.
 #include "kernels/network.h"
 
 #include <gtest/gtest.h>

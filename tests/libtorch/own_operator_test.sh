@@ -15,5 +15,6 @@ below() {
 below low-rank 0.09
 below lano 0.04
 grep -qE '^on the same samples: mean field 2\.[0-9]{2}e-01, ' <<<"$said" || { echo "no mean field: $said"; exit 1; }
-[ "$("$program" "$scratch/runs")" = "$said" ] || { echo "the same command again does not keep what is trained"; exit 1; }
+[ "$("$program" "$scratch/runs")" = "$said" ] ||
+  { echo "the same command again does not keep what is trained"; exit 1; }
 echo "$said"

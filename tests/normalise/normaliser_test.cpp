@@ -71,8 +71,8 @@ TEST(Normaliser, IncrementsAreKeptAndAdded) {
 }
 
 TEST(Normaliser, ZeroOrInfiniteScalesAreRefused) {
-  EXPECT_ERROR_WITH(ChannelMap({0.0}, {0.0}), "scales other than 0");
-  EXPECT_ERROR_WITH(ChannelMap({0.0}, {INFINITY}), "finite");
+  EXPECT_ERROR_WITH(ChannelMap({0.0}, {0.0}), "found shift 0.000000, scale 0.000000 in channel 0");
+  EXPECT_ERROR_WITH(ChannelMap({0.0}, {INFINITY}), "found shift 0.000000, scale inf in channel 0");
   EXPECT_ERROR_WITH(ChannelMap({0.0}, {1.0, 2.0}), "as many scales");
 }
 

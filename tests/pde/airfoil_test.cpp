@@ -70,7 +70,7 @@ TEST(EulerIlu, ExactOnAChain) {
   for (std::size_t n = 0; n < kNodes; ++n) {
     for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(found[n][k], x[n][k], 1e-12);
   }
-  EXPECT_ERROR_WITH(ilu.block(0, 5), "pattern");
+  EXPECT_ERROR_WITH(ilu.block(0, 5), "a block of its pattern, found a row and column that share no edge");
 }
 
 // n x n points of [0,1]^2 under a smooth bend and a random shake of the inner points by a fifth of a cell.

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "scratch.h"
+
 namespace lano::png_file_test {
 namespace {
 
@@ -119,7 +121,7 @@ TEST(PngFile, AnAnimationGivesEveryFrame) {
   }
   EXPECT_EQ(shown, 4u);
   EXPECT_EQ(chunks.back().type, "IEND");
-  EXPECT_THROW(encode_animation({plain(3, 3, 1), plain(4, 3, 1)}, 1), std::exception);
+  EXPECT_ERROR_WITH(encode_animation({plain(3, 3, 1), plain(4, 3, 1)}, 1), "frames of one size");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(ModelFile, ForeignAndDamagedFilesAreRefused) {
   model = small_model();
   model.normaliser.output = ChannelMap::identity(2);
   write_model_file(scratch / "map.safetensors", model);
-  EXPECT_ERROR_WITH(read_model_file(scratch / "map.safetensors"), "channels of its fields");
+  EXPECT_ERROR_WITH(read_model_file(scratch / "map.safetensors"), "the normaliser has other channels than the fields");
   model = small_model();
   model.coordinates.resize(1000, 0.5f);  // more than the grid has points
   TensorFile long_coordinates;

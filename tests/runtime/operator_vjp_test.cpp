@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "random_model.h"
 #include "runtime/operator.h"
+#include "scratch.h"
 
 namespace lano::operator_vjp_test {
 namespace {
@@ -73,7 +74,8 @@ TEST(Vjp, SaysWhatDoesNotFit) {
   const std::vector<float> x = test::uniform(60, 1), a = test::uniform(30, 2), g = test::uniform(59, 3),
                            bad(60, std::numeric_limits<float>::infinity());
   EXPECT_THROW(op.vjp(x, a, g, {}), UsageError);
-  EXPECT_THROW(op.vjp(x, a, bad, {}), Error);
+  EXPECT_ERROR_WITH(op.vjp(x, a, g, {}), "expected 60 slopes: 30 points of 2 channels, found 59");
+  EXPECT_ERROR_WITH(op.vjp(x, a, bad, {}), "the slopes of the output are not finite");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(Subject, ANanInTheTestSplitIsSaidBeforeTraining) {
   const auto path = line_of(scratch, 1, std::numeric_limits<float>::quiet_NaN());
   TrainConfig config = test::tiny(path);
   config.selection = Selection::last;
-  EXPECT_ERROR_WITH(train(config, scratch / "run"), "sample 2");
+  EXPECT_ERROR_WITH(train(config, scratch / "run"), "in /output, found nan in sample 2");
   EXPECT_FALSE(std::filesystem::exists(scratch / "run"));
 }
 
