@@ -284,7 +284,7 @@ class NaiveLano {
 
   // At another resolution values fade linearly between the last trained point and the zero padding one step outside.
   double fading(std::size_t a, std::int64_t at, std::int64_t size) const {
-    if (round(a)) return 1;
+    if (round(a) || (config_.padding == Padding::edge && shape_.axes > 0)) return 1;
     if (!moved_) return at >= 0 && at < size ? 1 : 0;
     const double n0 = static_cast<double>(shape_.axes == 0 ? shape_.points : shape_.mesh[a]);
     const double here = (shape_.axes == 0 ? 0.5 / reach_[a] - 0.5 : first_[a]) + static_cast<double>(at) / reach_[a];

@@ -23,6 +23,8 @@ std::vector<AblationRow> ablation_rows(Geometry geometry, const LanoConfig& refe
   } else {
     rows.push_back(reference.pool == Pool::sequence ? AblationRow{"grid pooling", {"model.pool=grid"}}
                                                     : AblationRow{"sequence pooling", {"model.pool=sequence"}});
+    rows.push_back(reference.padding == Padding::edge ? AblationRow{"zeros beyond the edge", {"model.padding=zeros"}}
+                                                      : AblationRow{"edge padding", {"model.padding=edge"}});
   }
   return rows;
 }

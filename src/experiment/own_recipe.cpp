@@ -145,7 +145,8 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::option
   model.agents = agents_for(facts, cloud ? std::min<std::int64_t>(size.agents, 32) : size.agents);
   model.stencil = Stencil::neighbours;  // of clouds
   model.ffn_stencil = !cloud;
-  model.exchange = cloud || facts.deformed;  // on the fixed grid of Darcy it gains nothing (docs/accuracy.md)
+  if (facts.uniform) model.padding = Padding::edge;  // other resolutions: docs/accuracy.md
+  model.exchange = cloud || facts.deformed;          // on the fixed grid of Darcy it gains nothing (docs/accuracy.md)
   model.first_weights = FirstWeights::scaled;
   model.task = task.value_or(task_for(facts));
   const std::int64_t starts =

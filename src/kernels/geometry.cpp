@@ -139,11 +139,12 @@ AxisInterpolation::Between AxisInterpolation::at(double i) const {
 }
 
 // On another axis than the trained one, values fade to zero over one trained step outside the trained points, where the
-// zero padding of the training began; beyond the ends the end point is read. A periodic axis has no ends.
+// zero padding of the training began; beyond the ends the end point is read. Where ends are held, nothing fades; a
+// periodic axis has no ends.
 StencilAxis::Entries StencilAxis::at(double i) const {
   const auto side = std::ceil(layout.reach - 1e-3);
   const auto fade = [&](std::int64_t j) {
-    if (layout.periodic) return 1.0;
+    if (layout.periodic || layout.held) return 1.0;
     if (!layout.moved) return j >= 0 && j < points ? 1.0 : 0.0;
     const double place = layout.place(static_cast<double>(j));
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(layout.trained) - place, 0.0, 1.0);

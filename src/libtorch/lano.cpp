@@ -40,10 +40,11 @@ torch::Tensor tap_weights(double reach, const torch::Tensor& like) {
 
 // In training the stencil read values at places 0 .. n0-1 and zeros at -1 and n0. Between those places it is continued
 // linearly: values fade from 1 at the first and last trained point to 0 one step outside, for points of this axis that
-// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point. The ghost points
-// of a periodic axis are the points at its other end.
+// lie there as for `side` ghost points at both ends of `dim`, which take the value of the end point; where ends are
+// held, they keep all of it. The ghost points of a periodic axis are the points at its other end.
 torch::Tensor with_ghosts(const torch::Tensor& image, std::int64_t dim, std::int64_t side, const AxisLayout& axis) {
   const auto fade = [&](double place) {
+    if (axis.held) return 1.0;
     return std::clamp(place + 1, 0.0, 1.0) * std::clamp(static_cast<double>(axis.trained) - place, 0.0, 1.0);
   };
   const std::int64_t points = image.size(dim);
@@ -110,7 +111,7 @@ torch::Tensor axis_stencil(const torch::Tensor& v, const torch::Tensor& taps, co
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const std::int64_t dim = (line ? 3 : 2) + static_cast<std::int64_t>(a);
     const auto side = static_cast<std::int64_t>(std::ceil(axes[a].reach - 1e-3));
-    if (!axes[a].moved && !axes[a].periodic) {
+    if (!axes[a].moved && !axes[a].periodic && !axes[a].held) {
       padding.push_back(side);
     } else {
       image = with_ghosts(image, dim, side, axes[a]);

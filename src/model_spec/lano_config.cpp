@@ -88,6 +88,8 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
   schema.bind<DwcSpacing>("model.dwc_spacing", c.dwc_spacing,
                           {{"physical", DwcSpacing::physical}, {"index", DwcSpacing::index}},
                           "at other resolutions the stencil keeps its training spacing, or its indices");
+  schema.bind<Padding>("model.padding", c.padding, {{"zeros", Padding::zeros}, {"edge", Padding::edge}},
+                       "what the stencils read beyond the ends of a mesh: nothing, or the value at the end");
   schema.bind<FirstWeights>("model.first_weights", c.first_weights,
                             {{"fixed", FirstWeights::fixed}, {"scaled", FirstWeights::scaled}},
                             "deviation of a linear map's first weights: 0.02, or 0.5 / sqrt(inputs)");

@@ -19,6 +19,7 @@ enum class Stencil { order, neighbours };
 enum class Position { coordinates, reference };
 enum class Decoder { linear, mlp };
 enum class DwcSpacing { physical, index };
+enum class Padding { zeros, edge };
 enum class FirstWeights { fixed, scaled };
 // How a LANO computes: by the fused kernels where they can (float32 on the CPU), or always by plain LibTorch calls.
 enum class Engine { fused, composite };
@@ -39,7 +40,8 @@ struct LanoConfig {
   Position position = Position::coordinates;
   Decoder decoder = Decoder::linear;
   DwcSpacing dwc_spacing =
-      DwcSpacing::physical;  // the stencil keeps its training spacing at other resolutions, or its indices
+      DwcSpacing::physical;          // the stencil keeps its training spacing at other resolutions, or its indices
+  Padding padding = Padding::zeros;  // what the stencils read beyond the ends of a mesh; edge: the value at the end
   FirstWeights first_weights = FirstWeights::fixed;  // deviation 0.02 whatever the width, or by the inputs of a map
   double dropout = 0;  // share of the features zeroed after attention and feed-forward in training
   Task task = Task::steady;

@@ -52,6 +52,7 @@ Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_
     AxisLayout axis;
     axis.trained = shape.mesh[a];
     axis.periodic = !shape.periodic.empty() && shape.periodic[a];
+    axis.held = config.padding == Padding::edge && !axis.periodic;
     const std::int64_t n = mesh[a];
     double first = 0;
     const bool in_space = !shape.spacing.empty() && !spacing.empty();

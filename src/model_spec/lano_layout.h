@@ -19,6 +19,7 @@ struct AxisLayout {
   bool moved = false;        // another axis than the trained one; else point i lies at place i
   double first = 0;          // place of point 0
   bool periodic = false;     // point n is point 0 again
+  bool held = false;         // beyond the ends the stencil reads the end's value, not zeros
   double place(double i) const {
     return moved ? first + i / reach : i;
   }  // any i, between points and beyond the ends too

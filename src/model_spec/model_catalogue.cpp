@@ -15,7 +15,7 @@ namespace {
 constexpr ModelInfo kModels[] = {
     {"lano", "LANO", "transformer", "Zhong and Yan 2025", "O(N M C)", true, true, true, 1104513, 1098369,
      "layers heads width agents ffn_ratio bias dwc ffn_stencil exchange agent_tokens pool order "
-     "stencil position decoder dwc_spacing first_weights dropout task state_frames"},
+     "stencil position decoder dwc_spacing padding first_weights dropout task state_frames"},
     {"fno", "FNO", "spectral", "Li et al., ICLR 2021", "O(N C (log N + C))", true, true, true, 18990977, 28491907,
      "width modes position task state_frames latent_grid", false, true},
     {"wmt", "WMT", "spectral", "Gupta et al., NeurIPS 2021", "O(N k^4)", true, true, true, 24618, 135020,

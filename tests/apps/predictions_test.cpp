@@ -70,6 +70,7 @@ std::vector<Case> cases() {
     all.push_back({kPlaces[p], "no bias", [](LanoConfig& c) { c.bias = Bias::none; }});
     all.push_back({kPlaces[p], "no stencil", [](LanoConfig& c) { c.dwc = false; }});
     all.push_back({kPlaces[p], "stencil by index", [](LanoConfig& c) { c.dwc_spacing = DwcSpacing::index; }});
+    all.push_back({kPlaces[p], "edge padding", [](LanoConfig& c) { c.padding = Padding::edge; }});
     all.push_back({kPlaces[p], "latent agents", [](LanoConfig& c) { c.agent_tokens = Agents::latent; }});
     all.push_back({kPlaces[p], "sequence", [](LanoConfig& c) { c.pool = Pool::sequence; }});
     all.push_back({kPlaces[p], "order of the file", [](LanoConfig& c) { c.order = Order::file; }});

@@ -102,7 +102,7 @@ PY
   done
 }
 
-same grid grid "2 3 4" --set model.ffn_stencil=true --set train.augment=flips
+same grid grid "2 3 4" --set model.ffn_stencil=true --set model.padding=edge --set train.augment=flips
 answers grid grid "2 3 4" npy --split test
 answers grid coarse "2" npy --split test
 answers grid coarse "4" npy  # two groups of two ranks: more than a sample has pieces for

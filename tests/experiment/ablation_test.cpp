@@ -18,8 +18,10 @@ TEST(Ablation, RowsChangeTheReference) {
   LanoConfig grid;
   const std::vector<std::string> on_grids{
       "reference",        "without bias",  "without DWC", "without bias and DWC", "latent agents",
-      "with FFN stencil", "with exchange", "sum bias",    "sequence pooling"};
+      "with FFN stencil", "with exchange", "sum bias",    "sequence pooling",     "edge padding"};
   EXPECT_EQ(names_of(ablation_rows(Geometry::grid, grid)), on_grids);
+  grid.padding = Padding::edge;
+  EXPECT_EQ(ablation_rows(Geometry::grid, grid).back().name, "zeros beyond the edge");
   LanoConfig cloud;
   cloud.ffn_stencil = cloud.exchange = true;
   cloud.bias = Bias::sum;

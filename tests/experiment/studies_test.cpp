@@ -75,7 +75,7 @@ TEST(Studies, ResolutionTakesTheEpochsOfTheFinest) {
 TEST(Studies, AblationTrainsEverySwitchAsTheReferenceIs) {
   const test::Scratch scratch;
   const auto variants = ablation_study(base(scratch));
-  ASSERT_EQ(variants.size(), 9u);
+  ASSERT_EQ(variants.size(), 10u);
   EXPECT_EQ(variants[1].recipe.lano.bias, Bias::none);
   EXPECT_EQ(variants[3].name, "without-bias-and-DWC");
   EXPECT_FALSE(variants[3].recipe.lano.dwc);

@@ -105,12 +105,12 @@ std::vector<std::string> words() {
                                "\"dtype\":",
                                "__metadata__"};
   for (const char* key :
-       {"layers",       "heads",          "width",           "agents",   "ffn_ratio",   "bias",        "dwc",
-        "agent_tokens", "pool",           "order",           "position", "decoder",     "dwc_spacing", "task",
-        "dims",         "input_channels", "output_channels", "axes",     "patches",     "order_box",   "reference_box",
-        "mesh",         "spacing",        "origin",          "points",   "time_origin", "time_step",   "shift",
-        "scale",        "coordinates",    "input",           "output",   "geometry",    "shape",       "box",
-        "time"}) {
+       {"layers",        "heads", "width",          "agents",          "ffn_ratio", "bias",        "dwc",
+        "agent_tokens",  "pool",  "order",          "position",        "decoder",   "dwc_spacing", "padding",
+        "task",          "dims",  "input_channels", "output_channels", "axes",      "patches",     "order_box",
+        "reference_box", "mesh",  "spacing",        "origin",          "points",    "time_origin", "time_step",
+        "shift",         "scale", "coordinates",    "input",           "output",    "geometry",    "shape",
+        "box",           "time"}) {
     all.push_back(std::string("\\\"") + key + "\\\":");
   }
   for (const char* value : {"outer", "sum", "none", "latent", "sequence", "grid", "file", "hilbert", "reference", "mlp",

@@ -205,6 +205,7 @@ TEST_P(Catalogue, TheKeysAModelReadsAreThoseThatChangeIt) {
                                                   {"model.position", std::string("reference")},
                                                   {"model.decoder", std::string("mlp")},
                                                   {"model.dwc_spacing", std::string("index")},
+                                                  {"model.padding", std::string("edge")},
                                                   {"model.first_weights", std::string("scaled")},
                                                   {"model.task", std::string("time_conditional")},
                                                   {"model.modes", std::int64_t{3}},

@@ -70,6 +70,13 @@ inline std::vector<Case> cases() {
         c.ffn_ratio = 3;
       },
       grid);
+  const auto held = [](auto& c) {
+    c.padding = Padding::edge;
+    c.ffn_stencil = true;
+  };
+  vary("edge", held, grid);
+  vary("edge_on_a_line", held, described(Geometry::grid, {11}, 1, 1, 1));
+  vary("edge_in_space", held, described(Geometry::grid, {4, 3, 5}, 3, 1, 1));
   vary(
       "latent", [](auto& c) { c.agent_tokens = Agents::latent; }, grid);
   const auto exchanging = [](auto& c) {
@@ -125,6 +132,7 @@ inline std::vector<Case> cases() {
   torus.periodic = {true, false};
   vary(
       "periodic_mesh", [](auto& c) { c.ffn_stencil = true; }, torus);
+  vary("edge_beside_a_periodic_axis", held, torus);
   torus = described(Geometry::grid, {11}, 1, 1, 1);
   torus.periodic = {true};
   vary(

@@ -232,6 +232,11 @@ TEST(Lano, TheStencilFollowsIndexShareOnCurvedMeshesAndCountsOnClouds) {
   const Batch batch = random_batch(finer, 1);
   expect_equal(mesh.model->forward(batch).detach()[0],
                mesh.naive.forward(features_of(batch, 0, 0, 90), {9, 10}, {2, 3}));  // (n-1)/(n0-1)
+  LanoConfig held = tiny();
+  held.padding = Padding::edge;
+  ModelAndReference edge(held, described(Geometry::mesh, {5, 4}, 2, 0, 1));
+  expect_equal(edge.model->forward(batch).detach()[0],
+               edge.naive.forward(features_of(batch, 0, 0, 90), {9, 10}, {2, 3}));
   for (const auto& [order, reach] : {std::pair(Order::hilbert, 1.5), std::pair(Order::file, 1.0)}) {
     LanoConfig config = tiny();
     config.order = order;

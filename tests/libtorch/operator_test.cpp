@@ -144,6 +144,7 @@ TEST(Operator, AnswersAsTheModelInLibTorchAtOtherResolutions) {
     change(kinds.back().config);
   };
   vary("stencil by indices", [](LanoConfig& c) { c.dwc_spacing = DwcSpacing::index; });
+  vary("edge", [](LanoConfig& c) { c.padding = Padding::edge; });
   vary("sequence", [](LanoConfig& c) { c.pool = Pool::sequence; });
   vary("sum", [](LanoConfig& c) { c.bias = Bias::sum; });
   for (test::Case& c : kinds) {

@@ -249,6 +249,14 @@ json write_cases() {
   const auto index_points = grid_points(index.shape, {0.25, 0.25}, {0.07, 0.07});
   add("index", [](auto& c) { c.dwc_spacing = DwcSpacing::index; }, grid, points,
       {{"index_other", index, index_points, {"--mesh", "9x14"}}});
+  add("edge",
+      [](auto& c) {
+        c.padding = Padding::edge;
+        c.ffn_stencil = true;
+      },
+      grid, points,
+      {{"edge_between", between, between_points, {"--mesh", "17x13"}},
+       {"edge_shifted", shifted, shifted_points, {"--coords", "shifted.npy"}}});
 
   const auto curved = described(Geometry::mesh, {7, 4}, 2, 0, 1);
   auto curved_other = curved;

@@ -125,6 +125,9 @@ class Oracle:
             self.stencil = self.neighbours(x[self.order])
         else:
             lines = [[np.eye(m, k=k) for k in (-1, 0, 1)] for m in mesh]
+            if about["padding"] == "edge":
+                for before, _, behind in lines:
+                    before[0, 0] = behind[-1, -1] = 1
             taps = [[]]
             for line in lines:
                 taps = [tap + [matrix] for tap in taps for matrix in line]

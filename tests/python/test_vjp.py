@@ -8,7 +8,7 @@ from oracle import Oracle
 
 KINDS = """autoregressive autoregressive_cloud cells changing changing_cloud changing_two_frames
 changing_two_frames_cloud cloud cloud_exchange cloud_in_file_order cloud_in_space cloud_index
-cloud_neighbours cloud_neighbours_in_space cloud_on_a_line displaced exchange_of_a_mesh few_points
+cloud_neighbours cloud_neighbours_in_space cloud_on_a_line displaced edge exchange_of_a_mesh few_points
 ffn_stencil grid latent line line_sequence mesh mlp no_bias no_dwc odd_width one_agent reference
 sequence space sum time_conditional time_conditional_cloud two_frames""".split()
 

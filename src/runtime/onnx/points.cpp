@@ -103,7 +103,7 @@ Value with_ghosts(Graph& g, const Value& image, std::size_t dim, std::size_t dim
   Shape along(dims - dim, 1);
   along[0] = points + 2 * side;
   const Value read = g.node("Gather", {image, g.list(from)}, {{"axis", static_cast<std::int64_t>(dim)}});
-  return axis.periodic ? read : g.node("Mul", {read, g.floats(along, weights)});
+  return axis.periodic || axis.held ? read : g.node("Mul", {read, g.floats(along, weights)});
 }
 
 }  // namespace
@@ -285,7 +285,7 @@ Value Points::conv(const Value& image, const std::string& name, const float* val
   for (std::size_t a = 0; a < axes; ++a) {
     const AxisLayout& axis = layout_.axes[a];
     const std::int64_t side = side_of(axis);
-    if (!axis.moved && !axis.periodic) {
+    if (!axis.moved && !axis.periodic && !axis.held) {
       pads[a] = pads[axes + a] = side;
     } else {
       x = with_ghosts(g_, x, 2 + a, 2 + axes, axis, layout_.mesh[a], side);
