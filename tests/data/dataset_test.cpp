@@ -195,7 +195,7 @@ TEST(Generation, AStoreOfAnotherSetIsRefusedOrReplaced) {
   EXPECT_ERROR_WITH(generate_dataset(path, small_set(), make_splits(8, 2), numbered(12, 0), failing),
                     "stopped at the seventh");
   SetDescription other = small_set();
-  other.generator = "{\"seed\": 9}";
+  other.generator = R"({"program":"test","seed":9})";  // as long as the first: its records would fit
   EXPECT_ERROR_WITH(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number), "those of another");
   EXPECT_EQ(generate_dataset(path, other, make_splits(8, 2), numbered(12, 0), make_number, true).resumed, 0);
   const DatasetReader reader(path);
