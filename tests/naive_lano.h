@@ -291,6 +291,23 @@ class NaiveLano {
     return std::clamp(here + 1, 0.0, 1.0) * std::clamp(n0 - here, 0.0, 1.0);
   }
 
+  // The trained steps around a point of another mesh whose ends are held, over its own step: an end point stands for
+  // half a trained step outside, too.
+  double stands_for(std::size_t n, const Shape& mesh) const {
+    if (config_.padding != Padding::edge || shape_.axes == 0 || !moved_) return 1;
+    const auto at = index_of(static_cast<std::int64_t>(n), mesh);
+    double product = 1;
+    for (std::size_t a = 0; a < mesh.size(); ++a) {
+      if (round(a)) continue;
+      const double here = first_[a] + static_cast<double>(at[a]) / reach_[a], half = 0.5 / reach_[a];
+      const double before = at[a] == 0 ? std::min(0.5, here + 0.5) : half;
+      const double behind =
+          at[a] + 1 == mesh[a] ? std::min(0.5, static_cast<double>(shape_.mesh[a]) - 0.5 - here) : half;
+      product *= (before + behind) * reach_[a];
+    }
+    return product;
+  }
+
   // V at a place between points along the axes: multilinear.
   double read(const Matrix& v, const Shape& axes, const std::vector<double>& place, std::size_t c) const {
     double sum = 0;
@@ -422,7 +439,8 @@ class NaiveLano {
       Matrix y(agents, std::vector<double>(width, 0.0));
       for (std::size_t m = 0; m < agents; ++m) {
         std::vector<double> p(points);
-        for (std::size_t n = 0; n < points; ++n) p[n] = dot(a[m], k[n]) + bias1(m, n) - apart(n, m);
+        for (std::size_t n = 0; n < points; ++n)
+          p[n] = dot(a[m], k[n]) + bias1(m, n) - apart(n, m) + std::log(stands_for(n, mesh));
         softmax(p);
         for (std::size_t n = 0; n < points; ++n) {
           for (std::size_t c = h * d; c < (h + 1) * d; ++c) y[m][c] += p[n] * v[n][c];

@@ -205,6 +205,13 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     g.at_points.back().periodic = round;
     if (used != trained) g.at_agents.back().periodic = round;
   }
+  if (std::any_of(axes.begin(), axes.end(), [](const AxisLayout& axis) { return axis.held && axis.moved; })) {
+    for (std::size_t a = 0; a < mesh.size(); ++a) {
+      std::vector<float>& logs = g.cells.emplace_back();
+      for (std::int64_t i = 0; i < mesh[a]; ++i)
+        logs.push_back(static_cast<float>(std::log2(axes[a].cell(i, mesh[a]))));
+    }
+  }
   if (config.exchange) g.places = make_agent_places(config.heads, g.at_points, g.at_agents);
   if (has_stencil(config) && !(mesh.empty() && config.stencil == Stencil::neighbours)) {
     g.stencil_shape = mesh.empty() ? Shape{points} : mesh;
@@ -221,6 +228,16 @@ Geometry make_geometry(const LanoConfig& config, const std::vector<std::int64_t>
     if (tables && training) g.table_back = g.table.transposed(points);
   }
   return g;
+}
+
+float log_cell(const Geometry& g, std::int64_t point) {
+  float sum = 0;
+  for (std::size_t a = g.cells.size(); a-- > 0;) {
+    const auto extent = static_cast<std::int64_t>(g.cells[a].size());
+    sum += g.cells[a][static_cast<std::size_t>(point % extent)];
+    point /= extent;
+  }
+  return sum;
 }
 
 void interpolate(std::span<const AxisInterpolation> axes, const float* vector, std::int64_t first, std::int64_t count,

@@ -71,6 +71,7 @@ struct Geometry {
   std::vector<AxisInterpolation> at_points;  // from the trained patches to the points, each axis of pool_shape
   std::vector<AxisInterpolation> at_agents;  // from the trained patches to those used; empty where they are the same
   AgentPlaces places;                        // with model.exchange
+  std::vector<std::vector<float>> cells;     // of each axis: log2 of what its points stand for; empty: all are one
   Shape stencil_shape;                       // points of each axis of the stencil; empty without stencil
   std::vector<StencilAxis> stencil;          // of each axis: for an output point the points read
   std::vector<AxisTable> taps;               // the same as tables, where there are several axes
@@ -111,6 +112,9 @@ void for_stencil(const Geometry& g, std::int64_t point, See&& see) {
     }
   }
 }
+
+// log2 of what a point stands for when agents gather from all points; only where cells are not empty.
+float log_cell(const Geometry& g, std::int64_t point);
 
 // vector [product of extents] read multilinearly at the indices first .. first + count - 1 of the axes' product; `row`
 // is room for the extent of the last axis.

@@ -507,7 +507,9 @@ class Backward {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const float* const head_k = keys + r * w_.row + h * w_.d;
-            const float* const near = near_logits(geometry, h, places, r, count, s);
+            const float* const bias =
+                gather_bias(k_, geometry, h, places == nullptr ? nullptr : places + r * geometry.places.features,
+                            t.first + r, count, padded_agents, s.logits);
             k_.gemm({.rows = count,
                      .depth = w_.d,
                      .columns = padded_agents,
@@ -516,7 +518,7 @@ class Backward {
                      .b = agents.a_ahead + h * w_.d * padded_agents,
                      .c = s.logits,
                      .c_stride = padded_agents,
-                     .plus = near,
+                     .plus = bias,
                      .plus_stride = padded_agents,
                      .row = rows.row1 == nullptr ? nullptr : rows.row1 + r,
                      .column = state.logit_column1});

@@ -258,8 +258,9 @@ class Forward {
           for (Index r = 0; r < t.rows; r += kAttentionRows) {
             const Index count = std::min(kAttentionRows, t.rows - r);
             const AgentPlaces& at = sample.geometry->places;
-            const float* const near =
-                place_logits(k_, at, h, places == nullptr ? nullptr : places + r * at.features, count, s.logits);
+            const float* const bias =
+                gather_bias(k_, *sample.geometry, h, places == nullptr ? nullptr : places + r * at.features,
+                            t.first + r, count, padded_agents, s.logits);
             k_.gemm({.rows = count,
                      .depth = w_.d,
                      .columns = padded_agents,
@@ -268,7 +269,7 @@ class Forward {
                      .b = agents.a_ahead + h * w_.d * padded_agents,
                      .c = s.logits,
                      .c_stride = padded_agents,
-                     .plus = near,
+                     .plus = bias,
                      .plus_stride = padded_agents,
                      .row = rows.row1 == nullptr ? nullptr : rows.row1 + r,
                      .column = state.logit_column1});

@@ -161,6 +161,11 @@ BiasRows bias_rows(const PackedWeights& p, const PackedBlock& block, const Geome
 // The features of the places of a tile's points into scratch.places; null where agents have no place.
 const float* place_rows(const Geometry& g, const Tile& tile, Scratch& s);
 
+// What is added to the logits of a head where agents gather from `rows` points of the sample, the first of them
+// `first`, as rows of `columns` into `logits`; places: of these points; null where nothing is.
+const float* gather_bias(const Kernels& k, const Geometry& g, std::int64_t head, const float* places,
+                         std::int64_t first, std::int64_t rows, std::int64_t columns, float* logits);
+
 // Features [rows, inputs] -> f [rows, row] and its statistics; column: the encoder's last bias, with time.
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
                  float* stats, Scratch& s);

@@ -95,6 +95,20 @@ const float* place_rows(const Geometry& g, const Tile& tile, Scratch& s) {
   return s.places;
 }
 
+const float* gather_bias(const Kernels& k, const Geometry& g, std::int64_t head, const float* places,
+                         std::int64_t first, std::int64_t rows, std::int64_t columns, float* logits) {
+  const float* bias = place_logits(k, g.places, head, places, rows, logits);
+  if (g.cells.empty()) return bias;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float cell = log_cell(g, first + r);
+    if (cell == 0) continue;
+    if (bias == nullptr) std::fill_n(logits, rows * columns, 0.0f);
+    bias = logits;
+    for (std::int64_t m = 0; m < columns; ++m) logits[r * columns + m] += cell;
+  }
+  return bias;
+}
+
 void encode_tile(const PackedWeights& p, std::int64_t rows, const float* input, const float* column, float* f,
                  float* stats, Scratch& s) {
   const Widths& w = p.w;

@@ -296,6 +296,20 @@ torch::Tensor AgentAttention::exchanged(const torch::Tensor& y, const Places& pl
   return (held + torch::matmul(up, torch::matmul(maps, torch::matmul(down, held)))).view(y.sizes());
 }
 
+// What the points of another mesh than the trained one stand for where agents gather from them, [1, N] as logarithms;
+// undefined where each stands for itself.
+static torch::Tensor log_cells(const Shape& mesh, const std::vector<AxisLayout>& axes, const torch::Tensor& like) {
+  torch::Tensor cells;
+  for (std::size_t a = 0; a < mesh.size(); ++a) {
+    std::vector<double> along;
+    for (std::int64_t i = 0; i < mesh[a]; ++i) along.push_back(std::log(axes[a].cell(i, mesh[a])));
+    const torch::Tensor logs = torch::tensor(along, numbers_like(like));
+    cells = cells.defined() ? (cells.unsqueeze(1) + logs).flatten() : logs;
+  }
+  const bool one = std::none_of(axes.begin(), axes.end(), [](const AxisLayout& a) { return a.held && a.moved; });
+  return one ? torch::Tensor() : cells.to(like.scalar_type()).unsqueeze(0);
+}
+
 torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {
   const std::int64_t batch = qkv.size(0), points = qkv.size(1), c = config_.width, heads = config_.heads, d = c / heads;
   const std::int64_t groups = batch * heads, agents = element_count(used_patches_);
@@ -318,6 +332,8 @@ torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh
     bias1 = of_all(bias1, near.transpose(1, 2));
     bias2 = of_all(bias2, near);
   }
+  if (const torch::Tensor cells = log_cells(mesh, axes, qkv); cells.defined())
+    bias1 = bias1.defined() ? bias1 + cells : cells;
   const auto logits = [&](const torch::Tensor& bias, const torch::Tensor& left, const torch::Tensor& right) {
     const torch::Tensor transposed = right.transpose(1, 2);
     return bias.defined() ? torch::baddbmm(bias, left, transposed, 1, scale) : torch::bmm(left * scale, transposed);

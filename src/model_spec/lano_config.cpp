@@ -301,6 +301,7 @@ void lano_from_json(const json& from, LanoConfig& config, LanoShape& shape) {
     if (!whole.contains("stencil")) whole["stencil"] = "order";
     if (!whole.contains("ffn_stencil")) whole["ffn_stencil"] = false;
     if (!whole.contains("exchange")) whole["exchange"] = false;
+    if (!whole.contains("padding")) whole["padding"] = "zeros";
     if (!whole.contains("first_weights")) whole["first_weights"] = "fixed";
     if (!whole.contains("state_frames")) whole["state_frames"] = 1;
   }

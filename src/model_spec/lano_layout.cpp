@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -23,6 +24,15 @@ void wrap_axis(AxisLayout& axis, std::int64_t n, bool in_space, std::size_t numb
 }
 
 }  // namespace
+
+double AxisLayout::cell(std::int64_t i, std::int64_t n) const {
+  if (!held || !moved || (i > 0 && i + 1 < n)) return 1;
+  const auto at = static_cast<double>(i);
+  const double low = i == 0 ? std::max(-0.5, place(at) - 0.5) : place(at - 0.5),
+               high = i + 1 == n ? std::min(static_cast<double>(trained), place(at) + 1) - 0.5 : place(at + 0.5);
+  const double steps = (high - low) * reach;
+  return std::abs(steps - 1) < 1e-6 ? 1 : std::max(steps, 1e-3);
+}
 
 Layout lano_layout(const LanoConfig& config, const LanoShape& shape, std::int64_t points, const Shape& mesh,
                    const std::vector<double>& spacing, const std::vector<double>& origin,

@@ -23,6 +23,9 @@ struct AxisLayout {
   double place(double i) const {
     return moved ? first + i / reach : i;
   }  // any i, between points and beyond the ends too
+  // The part of the trained axis that point i of n stands for in sums over points, in steps of this axis: 1, but at
+  // held ends of another axis than the trained one, whose end points stood for a whole trained step.
+  double cell(std::int64_t i, std::int64_t n) const;
 };
 
 // i modulo n, from 0 to n - 1 also for i < 0.

@@ -294,14 +294,15 @@ class Export {
     const Value scaled = op("Mul", tokens, g_.number(static_cast<float>(1 / std::sqrt(static_cast<double>(d)))));
     const Value split = g_.node("Reshape", {scaled, g_.list({-1, m, h, d})});
     auto [bias1, bias2] = biases(name, w, points);
+    const auto with = [&](const Value& bias, const Value& preferred) {
+      return bias.empty() ? preferred : op("Add", preferred, bias);
+    };
     if (config_.exchange) {
       const Value near = points.nearness(h);
-      const auto with = [&](const Value& bias, const Value& preferred) {
-        return bias.empty() ? preferred : op("Add", preferred, bias);
-      };
       bias1 = with(bias1, g_.node("Transpose", {near}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}));
       bias2 = with(bias2, near);
     }
+    if (const Value cells = points.log_cells(); !cells.empty()) bias1 = with(bias1, cells);
     const auto softmax = [&](const Value& logits, const Value& bias) {
       return g_.node("Softmax", {bias.empty() ? logits : op("Add", logits, bias)}, {{"axis", std::int64_t{-1}}});
     };

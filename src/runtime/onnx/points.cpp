@@ -245,6 +245,14 @@ Value Points::nearness(std::int64_t heads) {
   return nearness_ = g_.node("MatMul", {features, g_.floats({heads, p.features, p.agents}, columns)});
 }
 
+Value Points::log_cells() {
+  if (geometry_.cells.empty()) return {};
+  std::vector<float> logs;
+  for (std::int64_t n = 0; n < geometry_.points; ++n)
+    logs.push_back(kernels::log_cell(geometry_, n) / static_cast<float>(std::numbers::log2e));
+  return g_.floats({geometry_.points}, logs);
+}
+
 Value Points::exchange_maps(const std::string& name, const float* maps, std::int64_t heads) {
   const kernels::AgentPlaces& p = geometry_.places;
   const std::int64_t n = p.trained, m = p.agents;

@@ -30,6 +30,7 @@ class Points {
   Value at_points(const std::string& name, const float* vector);  // [M as trained] -> [N]
   Value at_agents(const std::string& name, const float* vector);  // [M as trained] -> [M]
   Value nearness(std::int64_t heads);  // [H, N, M], at most 0: how much each head prefers near agents
+  Value log_cells();  // [N]: what points stand for where agents gather, as logarithms; empty: each for itself
   // What the agents tell one another, [H, M, M]: maps as trained, brought to the agents used.
   Value exchange_maps(const std::string& name, const float* maps, std::int64_t heads);
   // [B N, W] -> [B N, W]; filter [W, taps]
