@@ -366,7 +366,7 @@ TEST(PredictStates, EveryMistakeIsASentenceAndLeavesNoFile) {
       {2, "no input fields besides its state", {alone, "--state", state, "--input", state, "--steps", "3"}},
       {2, "at least one step", {alone, "--state", state, "--steps", "0"}},
       {2, "fewer than 1000000 steps", {alone, "--state", state, "--steps", "10000000"}},
-      {2, "steps: Value -3", {alone, "--state", state, "--steps", "-3"}},
+      {2, "--steps: -3 is too small", {alone, "--state", state, "--steps", "-3"}},
       {2, "a step above 0", {timed, "--input", one, "--times", "0:1:0"}},
       {2, "a step above 0", {timed, "--input", one, "--times", "1:0:0.1"}},
       {2, "at most 1000000 times", {timed, "--input", one, "--times", "0:1:1e-7"}},
