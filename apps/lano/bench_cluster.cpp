@@ -273,12 +273,12 @@ double modelled(const Measured& m, const NetworkSpeed& network) {
 void print_measured(const Measured& m, const NetworkSpeed& network) {
   const int size = ranks().size();
   fmt::print("\n{}, {} points, {} of one rank\n", m.name, shape_text(m.small),
-             m.same ? "the same bits as those" : "OTHER BITS THAN THOSE");
+             m.same ? "the same bits as those" : "DIFFERENT BITS FROM THOSE");
   fmt::print("  one rank {:.3f} s, {} ranks {:.3f} s: {:.2f} times as fast; the model says {:.3f} s\n", m.one.clock,
              size, m.all.clock, m.one.clock / m.all.clock, modelled(m, network));
-  fmt::print("  {} points on {} ranks, as many for each, {:.3f} s: {:.0f} % of one rank's pace\n", shape_text(m.large),
+  fmt::print("  {} points on {} ranks, as many per rank, {:.3f} s: {:.0f} % of one rank's pace\n", shape_text(m.large),
              size, m.weak.clock, 100 * m.one.clock / m.weak.clock);
-  fmt::print("  of the processor: one rank {:.3f} s, the busiest of {} {:.3f} s ({:.2f} times less), {:.3f} s\n",
+  fmt::print("  processor time: one rank {:.3f} s, the busiest of {} {:.3f} s ({:.2f} times less), {:.3f} s\n",
              m.one.processor, size, m.all.processor, m.one.processor / m.all.processor, m.weak.processor);
   fmt::print("  {:.3g} MB to each rank, in {} gathers and {} swaps (planned: {:.3g} MB, {} and {})\n",
              static_cast<double>(m.counted.bytes) / 1e6, m.counted.gathers, m.counted.swaps, m.planned.bytes / 1e6,
@@ -303,8 +303,8 @@ nlohmann::json forecast(const Options& o, const Model& model, const Measured& m,
 
 void run(const Options& o) {
   if (ranks().alone())
-    fail_usage_plainly("measuring a cluster", "there is one rank alone",
-                       "start it by mpirun, e.g. mpirun -n 2 lano bench cluster");
+    fail_usage_plainly("measuring a cluster", "there is only one rank",
+                       "start it with mpirun, e.g. mpirun -n 2 lano bench cluster");
   set_mesh_ranks(ranks().size());
   set_thread_count(o.threads);
   keep_freed_memory();
@@ -317,7 +317,8 @@ void run(const Options& o) {
                  training = measure(model, true, o.training_points, o.rounds);
   if (!ranks().first()) return;
   fmt::print(
-      "the paper's model with {} blocks, {} ranks of {} threads, {}; medians of {} rounds, one rank and all in turn\n",
+      "the paper's model with {} blocks, {} ranks of {} threads, {}; medians of {} rounds, one rank and all in "
+      "alternation\n",
       o.layers, ranks().size(), thread_count(), kernels::kernels().name, o.rounds);
   fmt::print(
       "exchanges among these ranks: {:.1f} us per message, {:.2f} GB/s into a rank (fitted to {} kinds of exchange)\n",
@@ -326,7 +327,7 @@ void run(const Options& o) {
   print_measured(training, network);
   fmt::print(
       "\nmodel: T = t N/R + (gathers ceil(log2 R) + swaps (R-1)) latency + bytes/bandwidth, with t the "
-      "processor's time of one rank.\n"
+      "processor time per point on one rank.\n"
       "{} such ranks, {:g} us per message, {:g} GB/s into each:\n",
       o.ranks, o.latency, o.bandwidth);
   nlohmann::json forecasts = nlohmann::json::array();
@@ -335,7 +336,7 @@ void run(const Options& o) {
       nlohmann::json row = forecast(o, model, step ? training : prediction, step, points);
       row["pass"] = step ? training.name : prediction.name;
       fmt::print(
-          "  {:<13} {:>11.0f} points: {:8.2f} s, of it {:.3f} s exchange ({:.3g} MB to each rank); one rank "
+          "  {:<13} {:>11.0f} points: {:8.2f} s, {:.3f} s of it exchange ({:.3g} MB to each rank); one rank "
           "{:.0f} s: {:.1f} times as fast\n",
           row["pass"].get<std::string>(), points, row["seconds"].get<double>(), row["exchange_s"].get<double>(),
           row["bytes"].get<double>() / 1e6, row["one_rank_s"].get<double>(), row["speedup"].get<double>());
@@ -344,7 +345,7 @@ void run(const Options& o) {
   }
   fmt::print(
       "It assumes equal ranks that all compute at the pace measured here, exchanges that overlap with nothing and do "
-      "not disturb each other,\nand memory for the points of a rank. Reading and writing files is not in it.\n");
+      "not disturb each other,\nand memory for the points of a rank. Reading and writing files is not included.\n");
   if (!o.json) return;
   const auto as_json = [&](const Measured& m) -> nlohmann::json {
     return {{"points", m.points()},
@@ -376,26 +377,29 @@ void run(const Options& o) {
 }  // namespace
 
 void add_cluster_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand("bench", "measure the engines and the operators on this machine (LibTorch)");
+  CLI::App* bench = app.add_subcommand(
+      "bench", "measure the engines and the operators on this machine (all but cluster need LibTorch)");
   bench->require_subcommand(1);
   auto o = std::make_shared<Options>();
   CLI::App* command = bench->add_subcommand(
       "cluster", "under mpirun: a mesh divided over the ranks, its scaling, exchanges, and a model of time");
-  command->add_option("--points", o->points, "of a prediction, on one rank")
+  command->add_option("--points", o->points, "points of the prediction on one rank")
       ->check(CLI::Range(std::int64_t{4096}, std::int64_t{1} << 26))
       ->capture_default_str();
-  command->add_option("--training-points", o->training_points, "of a training pass, on one rank")
+  command->add_option("--training-points", o->training_points, "points of the training pass on one rank")
       ->check(CLI::Range(std::int64_t{4096}, std::int64_t{1} << 26))
       ->capture_default_str();
   command->add_option("--layers", o->layers, "blocks")->check(CLI::Range(1, 64))->capture_default_str();
-  command->add_option("--rounds", o->rounds)->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option("--model-ranks", o->ranks, "ranks that the model is asked about")
+  command->add_option("--rounds", o->rounds, "repetitions, of which medians are printed")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--model-ranks", o->ranks, "number of ranks that the model of time predicts for")
       ->check(CLI::Range(2, 1 << 16))
       ->capture_default_str();
-  command->add_option("--latency", o->latency, "of the model's network, microseconds per message")
+  command->add_option("--latency", o->latency, "of the network in that model, microseconds per message")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--bandwidth", o->bandwidth, "of the model's network, GB/s into a rank")
+  command->add_option("--bandwidth", o->bandwidth, "of the network in that model, GB/s into a rank")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--threads", o->threads, "of each rank")->check(CLI::PositiveNumber)->capture_default_str();

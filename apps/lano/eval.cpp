@@ -91,9 +91,10 @@ void add_eval(CLI::App& app, const Program& program) {
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--picture", o->picture,
-                      "also a PNG: best, median and worst sample as input | truth | prediction | error");
-  command->add_option("--animation", o->animation,
-                      "datasets with time: also an animated PNG, the median sample as truth | prediction | error");
+                      "also write this PNG: best, median and worst sample as input | truth | prediction | error");
+  command->add_option(
+      "--animation", o->animation,
+      "datasets with time: also write this animated PNG: the median sample as truth | prediction | error");
   command->add_flag("--json", o->json, "one JSON object with every sample's error");
   command->add_option("--engine", o->engine, "fused kernels, or composite: plain LibTorch calls, the reference")
       ->check(CLI::IsMember({"fused", "composite"}))

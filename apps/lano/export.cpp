@@ -106,10 +106,10 @@ void add_export(CLI::App& app) {
   command->add_option("--onnx", o->out, "the ONNX file to write");
   command->add_option("--page", o->page,
                       "the page of 'lano serve' with this model in one HTML file that needs no server");
-  command->add_option("--data", o->data, "with --page: a dataset whose first test samples it shows")
+  command->add_option("--data", o->data, "with --page: a dataset whose first test samples the page shows")
       ->allow_extra_args(false);
   command->add_option("--mesh", o->mesh,
-                      "another mesh than the trained one, such as 64x64; a grid keeps its position in the domain");
+                      "a mesh other than the trained one, such as 64x64; a grid keeps its position in the domain");
   command->add_option("--coords", o->coordinates, "positions of the points of that grid, .npy [shape..., dims]");
   command->add_option("--agents", o->agents, "use another number of agent tokens than in training")
       ->check(CLI::NonNegativeNumber);

@@ -216,8 +216,8 @@ void add_generate(CLI::App& app) {
       ->capture_default_str();
   command->add_option(
       "--frames", options->frames,
-      "burgers, plasticity: output times, the first at t = 0; default 11 and 20. navier-stokes: t = 1, 2, ..., ten of "
-      "them given; 20");
+      "burgers, plasticity: output times, the first at t = 0; default 11 and 20. navier-stokes: t = 1, 2, ..., the "
+      "first ten given; default 20");
   command->add_option("--viscosity", options->viscosity, "burgers; default 0.02. navier-stokes; default 1e-5");
   command
       ->add_option(

@@ -154,9 +154,10 @@ void add_import(CLI::App& app) {
   command->add_option("--cell-kind", o->import.cell_kind,
                       "line, triangle, quadrilateral, tetrahedron or hexahedron; default by corners and dimensions");
   command
-      ->add_option("--time", o->import.time,
-                   "the output has time: its axis (first, last, axis=N), and its step (0.05) or the array of its times "
-                   "(NAME, FILE:NAME); repeatable")
+      ->add_option(
+          "--time", o->import.time,
+          "the output depends on time: its axis (first, last, axis=N), and its step (0.05) or the array of its times "
+          "(NAME, FILE:NAME); repeatable")
       ->expected(1)
       ->take_all();
   command->add_option("--initial", o->import.initial, "number of first frames that become input")
@@ -185,7 +186,7 @@ void add_import(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, ChannelAxis>{
           {"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}));
   command->add_option("--shuffle", o->shuffle, "draw the splits at random, with this seed; default 0")->expected(0, 1);
-  command->add_option("--train-count", o->import.train_count, "number of training samples to use, the first ones")
+  command->add_option("--train-count", o->import.train_count, "use only this many training samples, the first ones")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--test-count", o->import.test_count,

@@ -227,8 +227,8 @@ void add_predict(CLI::App& app, const Program& program) {
   command
       ->add_option(
           "--mesh-ranks", o->mesh_ranks,
-          "under mpirun: so many ranks have the points of each sample among them, and samples are divided over "
-          "the groups; 0: all, where samples are large enough")
+          "under mpirun: divide the points of each sample over groups of this many ranks, and the samples over the "
+          "groups; 0: all ranks, if the samples are large enough")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);

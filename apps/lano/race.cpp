@@ -51,15 +51,15 @@ void add_race(CLI::App& experiment, const Program& program) {
   command->add_option("--data", o->data, "the dataset file (or data.file in the config); needs a validation split");
   command
       ->add_option("--config", o->config,
-                   "the TOML recipe all of them start from; repeatable, later files override earlier ones")
+                   "the TOML recipe that all start from; repeatable, later files override earlier ones")
       ->take_all();
-  command->add_option("--set", o->overrides, "change one key of all of them (repeatable)")->take_all();
+  command->add_option("--set", o->overrides, "change one key of all recipes (repeatable)")->take_all();
   command
       ->add_option("--recipe", o->recipes,
                    "\"NAME: KEY=VALUE FILE.toml ...\" over the base, a TOML file, or base; the first is the reference")
       ->take_all()
       ->required();
-  command->add_option("--seeds", o->plan.seeds, "trainings of each; a verdict needs 3")
+  command->add_option("--seeds", o->plan.seeds, "trainings per recipe; a verdict needs 3")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command

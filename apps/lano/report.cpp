@@ -79,9 +79,9 @@ void add_report(CLI::App& app) {
   command->footer("Example: lano report runs/darcy\n         lano report runs/wide runs/deep --out comparison.html");
   command->add_option(
       "--picture", options->picture,
-      "of one run: also this PNG, best, median and worst test sample as input | truth | prediction | error");
+      "one run only: also this PNG with the best, median and worst test sample as input | truth | prediction | error");
   command->add_option("--animation", options->animation,
-                      "of one run on a dataset with time: also this animated PNG, the median test sample as truth | "
+                      "one run on a dataset with time: also this animated PNG of the median test sample as truth | "
                       "prediction | error");
   command->callback([options] {
     run_report(options->folders, options->out);

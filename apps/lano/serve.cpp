@@ -59,7 +59,7 @@ void run_serve(const ServeOptions& given, const Program& program) {
   serve::HttpServer server(o.address, o.port, limits, memory, metrics, service->handler());
   if (!o.service.loopback && o.token.empty())
     console().warn(
-        fmt::format("OPEN TO EVERYBODY: whoever reaches {} can use these models; --token asks for one", o.address));
+        fmt::format("OPEN TO EVERYBODY: whoever reaches {} can use these models; --token requires one", o.address));
   std::string names;
   for (const auto& model : service->models().all()) names += (names.empty() ? "" : ", ") + model->name;
   const std::string host = o.address.find(':') == std::string::npos ? o.address : fmt::format("[{}]", o.address);
@@ -67,7 +67,7 @@ void run_serve(const ServeOptions& given, const Program& program) {
   std::fflush(stdout);
   server.run(/*signals=*/true);
   service.reset();  // what it still has to say is said to the server
-  fmt::print("ended; everything asked was answered\n");
+  fmt::print("ended; all requests were answered\n");
 }
 
 }  // namespace
@@ -78,11 +78,11 @@ void add_serve(CLI::App& app, const Program& program) {
       "serve", "a page to draw problems on and see their solutions, and an HTTP interface for other programs");
   command->add_option("models", o->service.models, "model files, or NAME=FILE")->required();
   command->add_option("--port", o->port, "0: any free one")->capture_default_str();
-  command->add_option("--address", o->address, "127.0.0.1: this machine alone; 0.0.0.0: every network it is in")
+  command->add_option("--address", o->address, "127.0.0.1: this machine only; 0.0.0.0: all of its networks")
       ->capture_default_str();
   command->add_option("--token", o->token,
-                      "asked of every request as 'Authorization: Bearer TOKEN'; default $LANO_TOKEN");
-  command->add_flag("--open", o->open, "another address than loopback without a token: everybody may ask");
+                      "required of every request as 'Authorization: Bearer TOKEN'; default $LANO_TOKEN");
+  command->add_flag("--open", o->open, "allow an address other than loopback without a token: everybody may use it");
   command->add_option("--data", o->service.data, "a dataset whose test samples the page may show (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--threads", o->threads, "0: all cores")->check(CLI::NonNegativeNumber);
@@ -95,8 +95,8 @@ void add_serve(CLI::App& app, const Program& program) {
   limit("--most-points", limits.points, "points of one request, over its samples");
   limit("--most-waiting", limits.waiting, "predictions accepted and not yet answered");
   limit("--most-connections", limits.connections, "open connections");
-  limit("--answer-seconds", limits.answer_seconds, "until a prediction that still waits is refused");
-  limit("--pass-points", o->service.pass_points, "points of several requests that share a pass");
+  limit("--answer-seconds", limits.answer_seconds, "seconds until a prediction that still waits is refused");
+  limit("--pass-points", o->service.pass_points, "several requests share a pass up to this many points");
   command->footer(
       "The page and the interface are explained in docs/serve.md; /v1/openapi.json describes the interface.\n"
       "Example: lano serve runs/quickstart/model.safetensors --data data/darcy43.h5\n"

@@ -218,7 +218,7 @@ void add_options(CLI::App* command, const std::shared_ptr<StudyOptions>& o, cons
   command
       ->add_option(
           "--benchmarks", o->benchmarks,
-          fmt::format("a,b,... among {}; default {}", fmt::join(kind.known, ", "), fmt::join(kind.benchmarks, ",")))
+          fmt::format("a,b,... from {}; default {}", fmt::join(kind.known, ", "), fmt::join(kind.benchmarks, ",")))
       ->delimiter(',');
   if (!kind.models.empty())
     command->add_option("--models", o->models, fmt::format("a,b,...; default {}", fmt::join(kind.models, ",")))

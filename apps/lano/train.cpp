@@ -190,7 +190,7 @@ void add_train(CLI::App& app, const Program& program) {
   command
       ->add_option(
           "--minutes", o->minutes,
-          "how long the training may take; without --config sizes and epochs are chosen for it (10 by default)")
+          "how long the training may take; without --config sizes and epochs are chosen to fit (10 by default)")
       ->check(CLI::Range(0.01, 1e6));
   command->add_option("--from", o->from,
                       "fine-tune: begin with the weights of this model file; --set normalise.from=refit fits its "
@@ -200,14 +200,15 @@ void add_train(CLI::App& app, const Program& program) {
   CLI::Option* resume =
       command->add_option("--resume", o->run, "resume this run (or that of --out) from its newest checkpoint")
           ->expected(0, 1);
-  command->add_option("--stop-after", o->stop_after, "number of epochs in all after which to stop, to be resumed later")
+  command->add_option("--stop-after", o->stop_after, "stop after this many epochs in total, to be resumed later")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seeds", o->seeds, "number of seeds to train into OUT/seed-<seed>, with mean and deviation")
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--mesh-ranks", o->mesh_ranks,
-                   "under mpirun: so many ranks have the points of each sample among them; the samples of a step are "
-                   "divided over the groups")
+      ->add_option(
+          "--mesh-ranks", o->mesh_ranks,
+          "under mpirun: divide the points of each sample over groups of this many ranks, and the samples of a "
+          "step over the groups")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--keys", o->keys, "list every key with its meaning and default");
