@@ -1,7 +1,7 @@
-// `mpirun -n R lano bench cluster`: one pass of the paper's model over a grid whose points the ranks have among them,
+// `mpirun -n R lano bench cluster`: one pass of the paper's model over a grid whose points are divided over the ranks,
 // against one rank by itself; strong scaling (the same grid) and weak scaling (as many points per rank), what is
 // exchanged, and a model of time fitted to it that says what more ranks on another network would do. First the
-// answers are checked to be the same bits, then they are timed, one rank and all in turn.
+// answers are checked to be the same bits, then they are timed, one rank and all in alternation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ std::vector<float> features(const Shape& mesh) {
   return values;
 }
 
-// By the clock, and of the processor: under other load the two differ.
+// Wall-clock time and processor time: under other load the two differ.
 struct Seconds {
   double clock = 0, processor = 0;
 };
@@ -285,7 +285,7 @@ void print_measured(const Measured& m, const NetworkSpeed& network) {
              m.planned.gathers, m.planned.swaps);
 }
 
-// What so many ranks would do on so large a square grid.
+// What this many ranks would do on a square grid of this size.
 nlohmann::json forecast(const Options& o, const Model& model, const Measured& m, bool training, double points) {
   const Shape mesh = near_square(static_cast<std::int64_t>(points));
   // The plan asks for the places of patches and stencil alone, not for tables as long as the points.

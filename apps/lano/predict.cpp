@@ -83,8 +83,8 @@ void check_same_data(const PredictOptions& o, const Query& query, const Predicto
       fmt::format("{} of {}, fingerprint {:016x}", query.samples.count, shape_text(query.set.shape), hash.value()));
 }
 
-// Ranks that have the points of a sample among them: all, where every sample has a piece for each; else samples are
-// divided; where they are too few for that, as many as there are pieces for.
+// How many ranks share the points of a sample: all, if every sample has a piece for each; otherwise one, and samples
+// are divided over the ranks; if there are too few samples for that, as many as there are pieces for.
 int chosen_mesh_ranks(const Query& query) {
   const int size = ranks().size();
   std::int64_t most = size;

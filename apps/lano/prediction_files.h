@@ -21,8 +21,8 @@ void write_prediction(const PredictOptions& options, const Query& query, const P
 
 void say_written(const PredictOptions& options, const Query& query, std::int64_t frames, double seconds);
 
-// On several ranks that have the points of each sample among them: every rank reads its own points, answers for them
-// and writes them (prediction_parts.cpp). Whether this can be asked for at all.
+// On several ranks that share the points of each sample: every rank reads, predicts and writes its own points
+// (prediction_parts.cpp). can_be_in_parts: whether these options allow it at all.
 bool can_be_in_parts(const PredictOptions& options);
 void predict_in_parts(const PredictOptions& options, const Query& query, Predictor& predictor);
 

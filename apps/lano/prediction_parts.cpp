@@ -1,5 +1,5 @@
-// Prediction where several ranks have the samples of a dataset, or the points of each sample, among them: every rank
-// reads its own points from the dataset, one sample at a time, and writes their answers to their places in one file
+// Prediction where the samples of a dataset, or the points of each sample, are divided over several ranks: every rank
+// reads its own points from the dataset, one sample at a time, and writes their predictions to their places in one file
 // (docs/decisions/014).
 #include <fmt/format.h>
 

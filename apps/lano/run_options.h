@@ -14,8 +14,8 @@ namespace lano::cli {
 TrainConfig read_recipe(const std::vector<std::string>& files, const std::string& data,
                         const std::vector<std::string>& overrides);
 
-// A note for each --set that is not a key of the model: no mistake, since one list of changes may serve many models,
-// but to be known. To be asked of the program that does the work.
+// A note for each --set that is not a key of the model: not an error, since one list of changes may serve many models,
+// but worth knowing. Called in the program that does the work.
 std::vector<std::string> unread_keys(const TrainConfig& config, const std::vector<std::string>& overrides);
 
 // Says those sentences on stdout: stderr is for what went wrong.

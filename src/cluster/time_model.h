@@ -1,4 +1,4 @@
-// A model of the time of a pass whose points several ranks have among them, fitted to measured exchanges: computation
+// A model of the time of a pass whose points are divided over several ranks, fitted to measured exchanges: computation
 // that falls with the number of ranks, and what the network takes. `lano bench cluster` fits and prints it.
 //
 //   T(N, R) = t N/R  +  (gathers ceil(log2 R) + swaps) latency  +  bytes / bandwidth

@@ -2,8 +2,8 @@
 // they exchange. One process by itself is a job of one rank, and nothing here costs anything then. Sums are taken in
 // the order of ranks and rows, so that their bits do not depend on how many ranks there are.
 //
-// Every exchange begins with a word from each rank whether it is well. One that failed says so by tell_failure(), and
-// all others meet a RankFailure in their next exchange: no rank waits for one that will not come.
+// In every exchange each rank first says whether it can go on. One that failed calls tell_failure(), and all others get
+// a RankFailure in their next exchange: no rank waits for one that will not come.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ class Ranks {
   // All are here.
   void meet() { check_in(0); }
 
-  // For the passes over one mesh, many times a step; without the word whether all are well.
-  // Floats of every rank, counts[r] of rank r, one behind the other in the order of ranks.
+  // For the passes over one mesh, many times a step; without the check whether all ranks can go on.
+  // Floats of every rank, counts[r] of rank r, concatenated in the order of ranks.
   void gather_floats(std::span<const float> mine, std::span<const std::size_t> counts, std::span<float> all);
   // counts[r] floats for rank r, one piece behind the other; got_counts[r] from it. None for oneself. most: what any
   // rank gives or gets in all, at least; all say the same, for it decides in how many rounds they do this.
@@ -68,8 +68,8 @@ class Ranks {
 
   // Those with the same colour, in the order of ranks.
   virtual std::unique_ptr<Ranks> split(int colour) = 0;
-  // Whether all came within so many seconds; to be asked once, by a rank that cannot go on. Where some came and some
-  // did not, the first of those that came knows it.
+  // Whether all ranks came within this many seconds; called once, by a rank that cannot go on. If some came and some
+  // did not, the first of those that came knows that it is the first.
   enum class Came { all, some_and_first, some };
   virtual Came all_come_within(double seconds) noexcept = 0;
   // Ends all ranks at once, this one too.
@@ -114,8 +114,8 @@ void set_ranks(std::unique_ptr<Ranks> several);  // null: this process by itself
 
 Ranks& one_rank();  // this process by itself
 
-// Ranks that have the points of a sample among them: `size` neighbouring ones of those above make a group, and each
-// group has samples of its own. One by itself: every rank has whole samples.
+// Ranks that share the points of a sample: groups of `size` neighbouring ranks of the job, each with samples of its
+// own. With size 1 every rank has whole samples.
 Ranks& mesh_ranks();
 void set_mesh_ranks(int size);  // refuses a size that does not divide the ranks
 int mesh_group();               // which of the groups this rank is in

@@ -34,7 +34,7 @@ class Predictor {
   Prediction predict(const SetDescription& set, const Samples& samples, std::int64_t steps = 0) {
     return predict(set, samples, steps, {});
   }
-  // This rank's points of one sample of a mesh that several ranks have among them; their values alone are given.
+  // This rank's points of one sample of a mesh that is divided over several ranks; only their values are returned.
   Prediction predict(const SetDescription& set, const SampleSlab& part, std::int64_t steps = 0) {
     return predict(set, part.samples, steps, Operator::Call::Part{part.first, part.corners});
   }

@@ -126,7 +126,7 @@ void keep_faster(std::optional<Pace>& best, const Pace& pace, const TrainConfig&
   if (!best || epoch_seconds(config, pace) < epoch_seconds(config, *best)) best = pace;
 }
 
-// Measured by turns, before anything is trained: what else the machine does then, it does to all of them, and a recipe
+// Measured in alternation, before anything is trained: any other load of the machine affects all alike, and a recipe
 // that cannot be trained is known at once.
 void fix_all_epochs(const RacePlan& plan, const ChildOrders& orders, const fs::path& folder,
                     std::vector<RecipeRuns>& all, Listener& listener) {

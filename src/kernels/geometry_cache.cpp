@@ -16,7 +16,7 @@ std::shared_ptr<const Geometry> GeometryCache::of(std::int64_t points, const Sha
   const Layout layout = lano_layout(config_, shape_, points, mesh, spacing, origin, {}, stretch);
   const std::vector<std::int64_t> trained =
       shape_.patches.empty() ? std::vector<std::int64_t>{config_.agents} : shape_.patches;
-  // Of large meshes that several ranks have among them, each writes out its own part (mesh_part.cpp).
+  // Of large meshes that are divided over several ranks, each rank writes out its own part (mesh_part.cpp).
   const bool tables = mesh_ranks().alone() || points <= kWorthATable;
   auto made = std::make_shared<const Geometry>(
       make_geometry(config_, trained, patches, points, mesh, layout.axes, training_, tables));

@@ -1,4 +1,4 @@
-// One rank's part of the samples of a pass, where several ranks have the points of each sample among them, and what
+// One rank's part of the samples of a pass, where the points of each sample are divided over several ranks, and what
 // they exchange. Every rank has some neighbouring units of each sample; points keep the numbers they have in the whole
 // sample. Sums over points are taken unit by unit in order, whoever takes them: results have the bits of one rank.
 //

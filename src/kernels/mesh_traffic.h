@@ -1,4 +1,4 @@
-// What comes to one rank in a pass over one sample whose points several ranks have among them, counted from the plan of
+// What one rank receives in a pass over one sample whose points are divided over several ranks, from the plan of
 // the pass without running it: for models of time (src/cluster/time_model.h) and for tests of what was sent.
 #pragma once
 
@@ -11,7 +11,7 @@ struct MeshTraffic {
   std::int64_t gathers = 0, swaps = 0;  // all get the same; each pair has a piece of its own
 };
 
-// A prediction, and the forward and backward pass of a training, of so many blocks.
+// A prediction, and the forward and backward pass of a training, with this many blocks.
 MeshTraffic prediction_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks);
 MeshTraffic training_traffic(const NetworkShape& shape, const Sample& sample, int ranks, std::int64_t blocks);
 

@@ -124,7 +124,7 @@ struct PointStream {
   std::function<const float*(std::int64_t first, std::int64_t count, float* room)> read;
   // Answers [count, outputs], in rows of `stride` floats.
   std::function<void(std::int64_t first, std::int64_t count, const float* rows, std::int64_t stride)> write;
-  // Where several ranks have the points among them: a rank writes the answers of its own points alone, not all.
+  // Where the points are divided over several ranks: a rank writes the answers of its own points only, not of all.
   bool own_alone = false;
 };
 

@@ -65,8 +65,8 @@ class Operator {
     // autoregressive models: the state to step from, [N, du], or [K, N, du] with K = state_frames(), oldest first
     std::span<const float> state{};
     std::vector<double> span{};  // of a mesh (core/set_description.h, stretch_of)
-    // Where several ranks have the points of a mesh among them (core/ranks.h, mesh_ranks): this one is given its own
-    // alone, own_points() of the mesh, and answers for them. One query at a time.
+    // Where the points of a mesh are divided over several ranks (core/ranks.h, mesh_ranks): this rank is given only its
+    // own, own_points() of the mesh, and predicts at them. One query at a time.
     struct Part {
       std::int64_t first = 0;      // of the mesh's points
       std::vector<float> corners;  // of a grid: coordinates of its grid_corners (core/set_description.h)
