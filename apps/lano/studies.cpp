@@ -154,8 +154,8 @@ std::vector<StudyKind> study_kinds() {
        time,
        {"lano", "transolver", "fno"},
        false,
-       {"Each operator learns from the first frames alone (Burgers 6 of 31, Navier-Stokes 20 of 40, of which ten "
-        "are given) and is rolled out freely over all others."},
+       {"Each operator learns from the first frames alone (Burgers 6 of 31, Navier-Stokes 20 of 40, first ten given) "
+        "and is rolled out freely over all others."},
        horizon},
       {"ablation",
        "each switch of the model against the unchanged recipe",
