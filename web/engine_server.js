@@ -14,7 +14,7 @@ class ServerEngine {
     try {
       answer = await fetch(path, { ...options, headers });
     } catch {
-      throw new Error('asking the server: expected an answer, found none; is it still running?');
+      throw new Error('asking the server: there is no answer; is it still running?');
     }
     if (answer.ok) return answer;
     const text = await answer.text();

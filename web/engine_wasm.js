@@ -33,7 +33,7 @@ class WasmEngine {
   put(array) {
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
       at = this.wasm.malloc(bytes.length || 1);
-    if (at === 0) throw new Error('predicting: expected enough memory, found none left');
+    if (at === 0) throw new Error('predicting: there is no memory left; take fewer points');
     new Uint8Array(this.wasm.memory.buffer, at, bytes.length).set(bytes);
     return at;
   }
@@ -57,7 +57,7 @@ class WasmEngine {
       const mesh = any.shape.slice(given, given + axes), points = mesh.reduce((a, b) => a * b, 1);
       const frames = time.steps ? model.given_frames + time.steps : time.times ? time.times.length : 1;
       const count = frames * points * model.output.length, out = wasm.malloc(4 * count);
-      if (out === 0) throw new Error('predicting: expected enough memory, found none left');
+      if (out === 0) throw new Error('predicting: there is no memory left; take fewer points');
       kept.push(out);
       const state = problem.state || (model.task === 'autoregressive' ? problem.input : null);
       const input = problem.input || (model.input.length > 0 ? problem.state : null);

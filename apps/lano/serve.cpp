@@ -45,8 +45,8 @@ void run_serve(const ServeOptions& given, const Program& program) {
   serve::Limits& limits = o.service.limits;
   o.service.loopback = is_loopback(o.address);
   if (!o.service.loopback && o.token.empty() && !o.open)
-    fail_usage(fmt::format("serving on {}", o.address), "--token TOKEN, or $LANO_TOKEN: others can reach this address",
-               "none", "or say --open where everybody may use it");
+    fail_usage_plainly(fmt::format("serving on {}", o.address), "others can reach this address",
+                       "give --token TOKEN or $LANO_TOKEN, or --open where everybody may use it");
   o.service.token = o.token;
   program.use_threads(o.threads);
   limits.body_bytes = static_cast<std::size_t>(o.body_mb * 1048576);

@@ -22,7 +22,7 @@ int guarded(Work work) noexcept {
     work();
     return 0;
   } catch (const std::bad_alloc&) {
-    message = "predicting: expected enough memory, found none left";
+    message = "predicting: there is no memory left; take fewer points";
     return 3;
   } catch (const std::exception& error) {
     message = error.what();
