@@ -300,14 +300,14 @@ torch::Tensor AgentAttention::exchanged(const torch::Tensor& y, const Places& pl
 // undefined where each stands for itself.
 static torch::Tensor log_cells(const Shape& mesh, const std::vector<AxisLayout>& axes, const torch::Tensor& like) {
   torch::Tensor cells;
+  if (std::none_of(axes.begin(), axes.end(), [](const AxisLayout& a) { return a.held && a.moved; })) return cells;
   for (std::size_t a = 0; a < mesh.size(); ++a) {
     std::vector<double> along;
     for (std::int64_t i = 0; i < mesh[a]; ++i) along.push_back(std::log(axes[a].cell(i, mesh[a])));
     const torch::Tensor logs = torch::tensor(along, numbers_like(like));
     cells = cells.defined() ? (cells.unsqueeze(1) + logs).flatten() : logs;
   }
-  const bool one = std::none_of(axes.begin(), axes.end(), [](const AxisLayout& a) { return a.held && a.moved; });
-  return one ? torch::Tensor() : cells.to(like.scalar_type()).unsqueeze(0);
+  return cells.to(like.scalar_type()).unsqueeze(0);
 }
 
 torch::Tensor AgentAttention::attend(const torch::Tensor& qkv, const Shape& mesh, const Axes& axes) {

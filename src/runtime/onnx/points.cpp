@@ -246,11 +246,11 @@ Value Points::nearness(std::int64_t heads) {
 }
 
 Value Points::log_cells() {
-  if (geometry_.cells.empty()) return {};
+  if (geometry_.cells.empty() || !log_cells_.empty()) return log_cells_;
   std::vector<float> logs;
   for (std::int64_t n = 0; n < geometry_.points; ++n)
     logs.push_back(kernels::log_cell(geometry_, n) / static_cast<float>(std::numbers::log2e));
-  return g_.floats({geometry_.points}, logs);
+  return log_cells_ = g_.floats({geometry_.points}, logs);
 }
 
 Value Points::exchange_maps(const std::string& name, const float* maps, std::int64_t heads) {

@@ -53,7 +53,7 @@ class Points {
   Layout layout_;
   kernels::Geometry geometry_;
   Value batch_and_count_;  // clouds: [B, N]
-  Value count_, indices_, pool_of_order_, nearness_;
+  Value count_, indices_, pool_of_order_, nearness_, log_cells_;
   std::map<std::vector<std::int64_t>, Value> shapes_;
   std::vector<Value> low_high_share_;  // along the order: where each point stands between two entries of a bias vector
   // Scaled clouds: for each tap the points read and their weights [N, 1].
