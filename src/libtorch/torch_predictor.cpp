@@ -12,6 +12,7 @@
 #include "model_spec/architecture.h"
 #include "model_spec/baseline_config.h"
 #include "model_spec/model_catalogue.h"
+#include "normalise/displacement.h"
 #include "runtime/lano_weights.h"
 
 namespace lano {
@@ -117,8 +118,8 @@ TorchPredictor::Prepared TorchPredictor::prepare(const Operator::Query& query) c
   const std::int64_t moved = about_.normaliser.mean_mesh.channels();
   std::vector<float> displacement;  // of meshes, which keep their own order
   if (moved > 0)
-    displacement =
-        about_.normaliser.mean_mesh.deviation(p.fields.mesh, coordinates, about_.set.periodic, p.fields.stretch);
+    displacement = Displacement(about_.normaliser.mean_mesh, p.fields.mesh, about_.set.periodic, p.fields.stretch)
+                       .of(coordinates, 0, 0, points);
   for (std::int64_t i = 0; i < points; ++i) {
     append(coordinates, set.dims(), about_.normaliser.coordinates, i, p.fields.coordinates);
     append(query.input, set.input_channels(), about_.normaliser.input, i, p.fields.input);

@@ -36,10 +36,6 @@ class MeanField {
   std::vector<float> continued(const Shape& mesh, const std::vector<bool>& periodic) const {
     return onto(mesh, periodic, {}, false);
   }
-  // (field - mean)/scale on a mesh of any extents and as many axes, of coordinates: those of the points from `first`
-  // on.
-  std::vector<float> deviation(const Shape& mesh, std::span<const float> field, const std::vector<bool>& periodic = {},
-                               const std::vector<double>& stretch = {}, std::int64_t first = 0) const;
 
  private:
   std::vector<float> onto(const Shape& mesh, const std::vector<bool>& periodic, const std::vector<double>& stretch,

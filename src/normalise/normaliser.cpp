@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "normalise/displacement.h"
 
 namespace lano {
 namespace {
@@ -129,7 +130,7 @@ std::vector<float> Normaliser::encode_input(const Shape& mesh, std::span<const f
   std::vector<float> all(fields.size());
   input.encode(fields, all);
   if (mean_mesh.empty()) return all;
-  const std::vector<float> moved = mean_mesh.deviation(mesh, points);
+  const std::vector<float> moved = Displacement(mean_mesh, mesh).of(points, 0, 0, element_count(mesh));
   const auto da = static_cast<std::size_t>(input.channels()), dx = static_cast<std::size_t>(mean_mesh.channels());
   const std::vector<float> before = std::move(all);
   all.clear();

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
 #include "core/hilbert.h"
@@ -19,6 +20,16 @@
 
 namespace lano {
 namespace {
+
+// Coordinates of every rank's points, in the order of ranks: those of the whole mesh.
+std::vector<float> of_all_ranks(std::span<const float> mine) {
+  const double count = static_cast<double>(mine.size());
+  std::vector<std::size_t> counts;
+  for (const double each : mesh_ranks().gather(std::span(&count, 1))) counts.push_back(static_cast<std::size_t>(each));
+  std::vector<float> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  mesh_ranks().gather_floats(mine, counts, all);
+  return all;
+}
 
 constexpr const char* kDoing = "predicting";
 
@@ -192,7 +203,7 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
       fail_plainly(kDoing, "the coordinates are missing: this model was trained with a mesh per sample", "give them");
     coordinates = file.coordinates;
   }
-  Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr};
+  Arranged a{points_of(coordinates, input, call.state, call.time), {}, {}, nullptr, nullptr, nullptr};
   const std::int64_t dims = file.set.dims();
   const std::int64_t all = call.part ? element_count(call.mesh) : a.points.count;
   if (call.part) {
@@ -212,8 +223,13 @@ Operator::Parts::Arranged Operator::Parts::arrange(std::span<const float> coordi
     }
   }
   if (displaced() > 0) {
-    a.points.displacement =
-        file.normaliser.mean_mesh.deviation(mesh, coordinates, shape.periodic, reach, a.points.before);
+    a.displacement = std::make_shared<const Displacement>(file.normaliser.mean_mesh, mesh, shape.periodic, reach);
+    if (call.part && !a.displacement->pointwise()) {
+      const std::vector<float> whole = of_all_ranks(coordinates);
+      a.points.displacement = a.displacement->of(whole, 0, a.points.before, a.points.count);
+    } else {
+      a.points.displacement = a.displacement->of(coordinates, a.points.before, a.points.before, a.points.count);
+    }
   }
   if (file.set.geometry == Geometry::grid && is_uniform(mesh, coordinates, call, &a.spacing)) {
     const std::span<const float> first = call.part ? std::span<const float>(call.part->corners) : coordinates;

@@ -10,6 +10,7 @@
 #include "kernels/buffer.h"
 #include "kernels/geometry_cache.h"
 #include "kernels/network.h"
+#include "normalise/displacement.h"
 #include "runtime/lano_weights.h"
 #include "runtime/operator.h"
 #include "runtime/position_features.h"
@@ -84,7 +85,7 @@ struct Operator::Parts : LanoParts {
   // Normalises features and decodes outputs tile by tile; `points` and `output` must outlive it. No output: nothing is
   // written.
   kernels::PointStream stream(const Points& points, std::span<float> output) const;
-  Slopes physical_slopes(const Points& points, std::span<const float> feature_slopes,
+  Slopes physical_slopes(const Arranged& arranged, std::span<const float> feature_slopes,
                          std::span<const float> output_slopes) const;
 };
 
@@ -94,6 +95,7 @@ struct Operator::Parts::Arranged {
   std::vector<double> spacing, origin;  // of uniform grids
   std::shared_ptr<const kernels::Geometry> geometry;
   std::shared_ptr<const kernels::Neighbours> neighbours;  // of clouds whose stencil reads the nearest points
+  std::shared_ptr<const Displacement> displacement;       // from the mean mesh; none: not needed
 
   kernels::Sample sample(std::int64_t first) const { return {first, geometry.get(), neighbours.get()}; }
 };

@@ -1,5 +1,5 @@
 // The transposed derivative of a prediction, through the backward pass of training. With the features of a point
-//   f = [position(x), (a - shift)/scale, (c - mean mesh)/scale, (s - shift)/scale],  x = (c - shift)/scale
+//   f = [position(x), (a - shift)/scale, displacement(c), (s - shift)/scale],  x = (c - shift)/scale
 // and the prediction u = scale network(f) + shift, or s + increment scale network(f) of models that step,
 //   dL/dnetwork = scale dL/du,  dL/df by kernels/network_backward.cpp,  dL/da = dL/df / scale, ...
 // The weights' gradients are computed on the way and discarded: about a third of the work.
@@ -42,8 +42,9 @@ void check_slopes(std::span<const float> slopes, std::int64_t points, std::int64
 }  // namespace
 
 // Slopes of the features [N, width], in the model's order, become those of what the features were made of.
-Operator::Slopes Operator::Parts::physical_slopes(const Points& points, std::span<const float> feature_slopes,
+Operator::Slopes Operator::Parts::physical_slopes(const Arranged& arranged, std::span<const float> feature_slopes,
                                                   std::span<const float> output_slopes) const {
+  const Points& points = arranged.points;
   const Normaliser& map = file.normaliser;
   const std::int64_t n = points.count, dims = file.set.dims(), in = file.set.input_channels(),
                      out = file.set.output_channels(), moved = displaced(), states = state_channels(),
@@ -51,7 +52,16 @@ Operator::Slopes Operator::Parts::physical_slopes(const Points& points, std::spa
   const auto room = [&](std::int64_t channels) { return std::vector<float>(static_cast<std::size_t>(n * channels)); };
   Slopes found{room(dims), room(in), room(states)};
   std::vector<float> x(static_cast<std::size_t>(dims));
-  std::vector<double> dx(x.size());
+  std::vector<double> dx(x.size()), from_displacement(moved > 0 ? found.coordinates.size() : 0, 0.0);
+  if (moved > 0) {  // of meshes, which keep their own order
+    std::vector<double> slopes;
+    slopes.reserve(from_displacement.size());
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float* const row = feature_slopes.data() + i * width + place + in;
+      slopes.insert(slopes.end(), row, row + dims);
+    }
+    arranged.displacement->pull_back(slopes, from_displacement);
+  }
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t point = points.order.empty() ? i : points.order[static_cast<std::size_t>(i)];
     const float* const row = feature_slopes.data() + i * width;
@@ -61,8 +71,9 @@ Operator::Slopes Operator::Parts::physical_slopes(const Points& points, std::spa
     for (std::int64_t d = 0; d < dims; ++d) {
       const auto axis = static_cast<std::size_t>(d);
       double slope = dx[axis] / map.coordinates.scale()[axis];
-      if (moved > 0) slope += static_cast<double>(row[place + in + d]) / map.mean_mesh.scale()[axis];
-      found.coordinates[static_cast<std::size_t>(point * dims + d)] = static_cast<float>(slope);
+      const auto to = static_cast<std::size_t>(point * dims + d);
+      if (moved > 0) slope += from_displacement[to];
+      found.coordinates[to] = static_cast<float>(slope);
     }
     for (std::int64_t c = 0; c < in; ++c)
       found.input[static_cast<std::size_t>(point * in + c)] =
@@ -108,7 +119,7 @@ Operator::Slopes Operator::vjp(std::span<const float> coordinates, std::span<con
   const LanoGradients to = gradients_in(p.config, p.shape, weights);
   p.trainable.network->backward(*tape, features.data(), slopes.data(), to.network, feature_slopes.data(),
                                 time == nullptr ? nullptr : time_slopes.data());
-  return p.physical_slopes(a.points, feature_slopes, output_slopes);
+  return p.physical_slopes(a, feature_slopes, output_slopes);
 }
 
 }  // namespace lano

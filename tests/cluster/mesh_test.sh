@@ -8,7 +8,7 @@ lano=$1 configs=$2 python=$3
 . "$(dirname "$0")/on_ranks.sh"
 
 # Sets of a few samples, large enough to be cut into four pieces: a grid, the same coarser, four long rows (one for each
-# rank), a cloud of 2900 points, clouds of different sizes, a torus in time.
+# rank), the same finer, a cloud of 2900 points, clouds of different sizes, a torus in time.
 "$python" - <<'PY'
 import os
 import numpy as np
@@ -25,6 +25,9 @@ save("coarse", [grid(34, 30)] * 4)
 rows = [grid(4, 725) + 0.02 * np.sin(9 * grid(4, 725)[..., ::-1] + k) for k in range(4)]
 save("rows", rows)
 np.save("rows-x.npy", np.stack(rows).astype("f4"))
+fine = [grid(9, 901) + 0.02 * np.sin(9 * grid(9, 901)[..., ::-1] + k) for k in range(4)]
+save("fine", fine)
+np.save("fine-x.npy", np.stack(fine).astype("f4"))
 cloud = [random.random((2900, 2)) for _ in range(4)]
 save("cloud", cloud)
 np.save("cloud-x.npy", np.stack(cloud).astype("f4"))
@@ -45,6 +48,7 @@ import() {
 import grid --input grid-a.npy --output grid-u.npy
 import coarse --input coarse-a.npy --output coarse-u.npy
 import rows --geometry mesh --coords rows-x.npy --input rows-a.npy --output rows-u.npy
+import fine --geometry mesh --coords fine-x.npy --input fine-a.npy --output fine-u.npy
 import cloud --geometry points --coords cloud-x.npy --input cloud-a.npy --output cloud-u.npy
 import ragged --geometry points --coords ragged-x --input ragged-a --output ragged-u
 import torus --output torus-u.npy --time first --time 0.1 --periodic 0,1 --grid-points left
@@ -108,6 +112,8 @@ answers grid coarse "2" npy --split test
 answers grid coarse "4" npy  # two groups of two ranks: more than a sample has pieces for
 same rows rows "4" --set model.task=steady
 answers rows rows "4" npy --split test
+same moved rows "2" --set model.task=steady --set normalise.displacement=true
+answers moved fine "2 3" npy --split test  # between trained points the displacement follows from those of other ranks
 same cloud cloud "3" --set model.stencil=order
 answers cloud cloud "3" npy --split test
 same nearest cloud "2" --set model.stencil=neighbours --set model.ffn_stencil=true

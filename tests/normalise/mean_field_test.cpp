@@ -47,6 +47,18 @@ TEST(MeanField, MeanAndDeviationAreThoseOfTheSamples) {
   EXPECT_EQ(mesh.scale()[2], 1);
 }
 
+// A coordinate that does not move, computed and stored in float32, differs by a few roundings: no unit for a network.
+TEST(MeanField, RoundingIsNoDeviation) {
+  MeanFieldFit still({2});
+  still.add(std::vector<float>{40 + 1.1e-5f, 1});
+  still.add(std::vector<float>{40 - 1.1e-5f, 1});  // float32 at 40 has steps of 3.8e-6: three of them
+  EXPECT_EQ(still.result().scale(), std::vector<double>{1});
+  MeanFieldFit moving({2});
+  moving.add(std::vector<float>{40 + 1e-3f, 1});
+  moving.add(std::vector<float>{40 - 1e-3f, 1});
+  EXPECT_NEAR(moving.result().scale()[0], 1e-3 / std::sqrt(2.0), 1e-5);
+}
+
 TEST(MeanField, OtherExtentsAreTheSameMesh) {
   const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
   for (const Shape& shape : {Shape{5, 4}, Shape{9, 7}, Shape{3, 2}, Shape{8, 3}}) {
@@ -72,14 +84,6 @@ TEST(MeanField, AMeshThatEndsElsewhereIsFollowedThere) {
   }
 }
 
-TEST(MeanField, ThePointsOfAnotherMeshAreMovedBySoMuch) {
-  const MeanField mesh({5, 4}, bilinear({5, 4}), {2, 0.5});
-  for (const Shape& shape : {Shape{5, 4}, Shape{9, 7}}) {
-    const std::vector<float> twice = bilinear(shape, 2), once = bilinear(shape), found = mesh.deviation(shape, twice);
-    for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(found[i], once[i] / (i % 2 == 0 ? 2 : 0.5), 1e-5);
-  }
-}
-
 // 4 points on a period of 4: between the last and the first lies a step like any other.
 TEST(MeanField, APeriodicAxisHasNoEnd) {
   const MeanField field({4, 2}, {0, 10, 1, 11, 2, 12, 3, 13}, {1});
@@ -89,8 +93,6 @@ TEST(MeanField, APeriodicAxisHasNoEnd) {
   // Coordinates continue: x = 0, 1, 2, 3 is followed by 3.5.
   EXPECT_EQ(MeanField({4}, {0, 1, 2, 3}, {1}).continued({8}, {true}),
             (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f, 3, 3.5f}));
-  const std::vector<float> moved = MeanField({4}, {0, 1, 2, 3}, {2}).deviation({8}, std::vector<float>(8, 4), {true});
-  EXPECT_FLOAT_EQ(moved[7], 0.25f);
 }
 
 TEST(MeanField, ALineOfOnePointIsTaken) {

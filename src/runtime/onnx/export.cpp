@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "model_spec/architecture.h"
 #include "model_spec/lano_sizes.h"
+#include "normalise/displacement.h"
 #include "runtime/lano_weights.h"
 #include "runtime/onnx/graph.h"
 #include "runtime/onnx/order.h"
@@ -196,6 +197,23 @@ class Export {
                    {g_.node("ReduceSum", {op("Mul", apart, apart), g_.list({3})}, {{"keepdims", std::int64_t{0}}})});
   }
 
+  // Of the coordinates [B, N, dx], as normalise/displacement.h has it: in double, since points lie far from zero for
+  // how little they move. On a finer mesh axis after axis is multiplied by the matrix of its interpolation.
+  Value displacement(const Value& coordinates, const MeanField& mean) {
+    const Displacement moved(mean, place_.mesh, shape_.periodic);
+    Value x = cast(coordinates, kDouble);
+    for (std::size_t a = 0; a < place_.mesh.size() && !moved.pointwise(); ++a) {
+      const std::int64_t n = place_.mesh[a];
+      const auto after = static_cast<std::int64_t>(
+          element_count(Shape(place_.mesh.begin() + static_cast<std::ptrdiff_t>(a) + 1, place_.mesh.end())));
+      x = g_.node("Reshape", {x, g_.list({-1, n, after * shape_.dims})});  // [B and the axes before, n, the rest]
+      x = g_.node("MatMul", {g_.doubles({n, n}, moved.matrix(a)), x});
+    }
+    if (!moved.pointwise()) x = g_.node("Reshape", {x, g_.list({-1, element_count(place_.mesh), shape_.dims})});
+    const Value apart = op("Sub", x, cast(g_.floats({element_count(place_.mesh), shape_.dims}, moved.mean()), kDouble));
+    return cast(op("Div", apart, g_.doubles({shape_.dims}, mean.scale())), kFloat);
+  }
+
   // [B N, position + da + state], in the model's order.
   Value features(const Value& coordinates, const Value& fields, const Value& state, const Value& order,
                  Points& points) {
@@ -206,10 +224,7 @@ class Export {
     std::vector<Value> parts{config_.position == Position::reference ? distances(x) : x};
     if (!fields.empty()) parts.push_back(encoded(in_order(fields), file_.normaliser.input));
     if (const MeanField& mean = file_.normaliser.mean_mesh; !mean.empty()) {  // of meshes, which keep their own order
-      const std::vector<float> points_now = mean.continued(place_.mesh, shape_.periodic);
-      const Value at = g_.floats({element_count(place_.mesh), shape_.dims}, points_now);
-      parts.push_back(
-          encoded(op("Sub", coordinates, at), ChannelMap(std::vector<double>(mean.scale().size(), 0.0), mean.scale())));
+      parts.push_back(displacement(coordinates, mean));
     }
     for (std::int64_t frame = 0; !state.empty() && frame < config_.state_frames; ++frame) {
       const Value one = in_order(config_.state_frames == 1
