@@ -1,6 +1,6 @@
 // The displacement of a deformed mesh from the mean of the training meshes, as a network takes it: (x - mean)/scale.
 // Where the mesh has more points than the trained one, the displacement is interpolated and not the mean mesh: points
-// may crowd anywhere, and between trained points a mean interpolated linearly errs by more than they were moved. The
+// may crowd anywhere, and between trained points an interpolated mean errs by more than they were moved. The
 // displacement is smooth. So, with T the interpolation from the mesh to the trained points and P the one back,
 //   finer axes:    P (T x - mean)         coarser axes:    x - P mean
 // A linear map of the coordinates; on the trained mesh itself nothing is interpolated.
@@ -35,19 +35,19 @@ class Displacement {
   std::vector<float> mean() const;
 
  private:
-  // An axis of the mesh. On a finer one a point reads two trained points, each of which lies between two of the mesh.
+  // An axis of the mesh. On a finer one a point reads two trained points, each of which lies between some of the mesh.
   struct Axis {
     bool finer = false;
     std::size_t known = 1, points = 1;
-    std::vector<AxisTap> back, there;  // to each point of the mesh, P; to each trained one, T (finer axes)
+    std::vector<AxisRow> back, there;  // to each point of the mesh, P; to each trained one, T (finer axes)
   };
-  template <class Visit>  // visit(trained point, its weight, taps of T on each axis)
+  template <class Visit>  // visit(trained point, its weight, rows of T on each axis)
   void visit_trained(std::size_t point, Visit&& visit) const;
 
   const MeanField& mean_;
   std::vector<Axis> axes_;
   std::vector<std::size_t> known_, extents_;
-  std::vector<AxisTap> own_;  // of coarser axes: a point itself
+  std::vector<AxisRow> own_;  // of coarser axes: a point itself
 };
 
 }  // namespace lano

@@ -22,23 +22,23 @@ std::vector<float> MeanField::onto(const Shape& mesh, const std::vector<bool>& p
   if (mesh == shape_ && stretch.empty()) return values_;
   const std::size_t dims = scale_.size();
   const std::vector<MeshAxis> axes = mesh_axes(shape_, mesh, periodic, stretch);
-  std::vector<std::vector<AxisTap>> rows;
+  std::vector<std::vector<AxisRow>> rows;
   std::vector<std::size_t> known;
   for (const MeshAxis& axis : axes) {
-    rows.push_back(axis.to_points(wraps));
+    rows.push_back(axis.to_points(2, wraps));
     known.push_back(axis.known);
   }
   std::vector<float> out(static_cast<std::size_t>(element_count(mesh)) * dims);
-  std::vector<const AxisTap*> taps(axes.size());
+  std::vector<const AxisRow*> here(axes.size());
   std::vector<double> sum(dims);
   for (std::size_t p = 0; p < out.size() / dims; ++p) {
     std::size_t rest = p;
     for (std::size_t a = axes.size(); a-- > 0;) {
-      taps[a] = &rows[a][rest % axes[a].points];
+      here[a] = &rows[a][rest % axes[a].points];
       rest /= axes[a].points;
     }
     std::fill(sum.begin(), sum.end(), 0.0);
-    visit_corners(taps, known, [&](std::size_t at, double weight) {
+    visit_points(here, known, [&](std::size_t at, double weight) {
       for (std::size_t c = 0; c < dims; ++c) sum[c] += weight * static_cast<double>(values_[at * dims + c]);
     });
     for (std::size_t c = 0; c < dims; ++c) out[p * dims + c] = static_cast<float>(sum[c]);
