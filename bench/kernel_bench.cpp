@@ -76,21 +76,16 @@ nlohmann::json measure_kernels() {
     entry["blas"] = flop / nanoseconds([&] { torch::mm_out(product, left, right); });
     for (const kernels::Simd simd : kernels::available_simd()) {
       const Kernels& k = kernels::kernels(simd);
-      kernels::Gemm g{p.rows,
-                      p.depth,
-                      p.columns,
-                      a,
-                      p.transposed ? p.rows + 16 : p.depth + 16,
-                      p.transposed,
-                      b,
-                      p.transposed ? p.columns : 0,
-                      c,
-                      p.columns + 16,
-                      nullptr,
-                      0,
-                      nullptr,
-                      nullptr,
-                      nullptr};
+      kernels::Gemm g{.rows = p.rows,
+                      .depth = p.depth,
+                      .columns = p.columns,
+                      .a = a,
+                      .a_stride = p.transposed ? p.rows + 16 : p.depth + 16,
+                      .transposed = p.transposed,
+                      .b = b,
+                      .b_stride = p.transposed ? p.columns : 0,
+                      .c = c,
+                      .c_stride = p.columns + 16};
       entry[std::string(k.name)] = flop / nanoseconds([&] { k.gemm(g); });
     }
     entry["unit"] = "GFLOP/s";

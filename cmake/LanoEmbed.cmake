@@ -1,4 +1,4 @@
-# Writes a C++ file that holds files as bytes, for programs that need no folder beside them.
+# Writes a C++ file that holds files as bytes, for programs that need no other files at run time.
 # cmake -DOUT=file.cpp "-DFILES=a;b" -P LanoEmbed.cmake; a file's name is its last part.
 set(text "#include \"serve/embedded.h\"\n\nnamespace lano::serve {\nnamespace {\n\n")
 set(entries "")

@@ -404,6 +404,7 @@ void add_cluster_bench(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--threads", o->threads, "of each rank")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_flag("--json", o->json, "one JSON object as the last line");
+  command->footer("Example: mpirun --bind-to core -n 2 lano bench cluster --threads 1");
   command->callback([o] { run(*o); });
 }
 

@@ -116,6 +116,15 @@ void add_part(CLI::App* command, const std::string& split, ArrayWords& words) {
   command->add_option(fmt::format("--{}-cells", split), words.cells, text("cells"))->group(group);
 }
 
+// One of these words; the help shows them as {grid,mesh,points}.
+template <class Value>
+CLI::Validator one_of(const std::map<std::string, Value>& words) {
+  CLI::Validator choice = CLI::CheckedTransformer(words);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : words) names.push_back(name);
+  return choice.description(fmt::format("{{{}}}", fmt::join(names, ",")));
+}
+
 }  // namespace
 
 void add_import(CLI::App& app) {
@@ -166,26 +175,29 @@ void add_import(CLI::App& app) {
   command
       ->add_option("--geometry", o->import.geometry,
                    "grid, mesh (curved coordinates) or points; default by the coordinates")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Geometry>{
-          {"grid", Geometry::grid}, {"mesh", Geometry::mesh}, {"points", Geometry::points}}));
+      ->transform(one_of<Geometry>({{"grid", Geometry::grid}, {"mesh", Geometry::mesh}, {"points", Geometry::points}}))
+      ->type_name("TEXT");
   command
       ->add_option(
           "--grid-points", o->import.grid_points,
           "where a grid without --coords has its points: nodes (both ends), centres (of cells), left (ends of cells)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, GridPoints>{
-          {"nodes", GridPoints::nodes}, {"centres", GridPoints::centres}, {"left", GridPoints::left}}));
+      ->transform(one_of<GridPoints>(
+          {{"nodes", GridPoints::nodes}, {"centres", GridPoints::centres}, {"left", GridPoints::left}}))
+      ->type_name("TEXT");
   command->add_option("--box", o->import.box, "the domain: lower and upper end of each axis; default the unit box");
   command
       ->add_option("--periodic", o->import.periodic,
                    "periodic axes of a grid or mesh: their numbers from 0, or names (0,1 or x,y)")
       ->delimiter(',');
   command->add_option("--samples", o->import.samples, "axis of samples: first or last")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, SampleAxis>{{"first", SampleAxis::first}, {"last", SampleAxis::last}}));
+      ->transform(one_of<SampleAxis>({{"first", SampleAxis::first}, {"last", SampleAxis::last}}))
+      ->type_name("TEXT");
   command->add_option("--channels", o->import.channels, "axis of channels in input and output: none, first or last")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ChannelAxis>{
-          {"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}));
-  command->add_option("--shuffle", o->shuffle, "draw the splits at random, with this seed; default 0")->expected(0, 1);
+      ->transform(one_of<ChannelAxis>(
+          {{"none", ChannelAxis::none}, {"first", ChannelAxis::first}, {"last", ChannelAxis::last}}))
+      ->type_name("TEXT");
+  command->add_option("--shuffle", o->shuffle, "draw the splits at random; --shuffle SEED for another seed than 0")
+      ->expected(0, 1);
   command->add_option("--train-count", o->import.train_count, "use only this many training samples, the first ones")
       ->check(CLI::NonNegativeNumber);
   command

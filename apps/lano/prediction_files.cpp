@@ -106,9 +106,9 @@ void write_prediction(const PredictOptions& o, const Query& query, const Predict
 void say_written(const PredictOptions& o, const Query& query, std::int64_t frames, double seconds) {
   const auto count = static_cast<double>(query.samples.count);
   const bool several = is_vtk(o.out) && (query.samples.count > 1 || frames > 1);
-  fmt::print("{}{}: {} predictions of {}{}; {:.2f} ms per sample, {:.3g} points/s\n", o.out,
-             several ? " (numbered)" : "", query.samples.count, shape_text(query.set.shape), frames_text(query),
-             1e3 * seconds / count,
+  fmt::print("{}{}: {} prediction{} of {}{}; {:.2f} ms per sample, {:.3g} points/s\n", o.out,
+             several ? " (numbered)" : "", query.samples.count, query.samples.count == 1 ? "" : "s",
+             shape_text(query.set.shape), frames_text(query), 1e3 * seconds / count,
              static_cast<double>(query.samples.first_point(query.samples.count) * frames) / seconds);
 }
 

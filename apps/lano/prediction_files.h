@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/ranks.h"
 #include "evaluate/predictor.h"
 #include "predict_options.h"
 #include "prediction_query.h"

@@ -1,4 +1,4 @@
-// Your own operator beside LANO, in one file: a module of LibTorch, registered under a name, then trained, tested and
+// Your own operator next to LANO, in one file: a module of LibTorch, registered under a name, then trained, tested and
 // stored as every operator of the comparison. Here the integral operator of a kernel of low rank,
 //   v_{l+1}(x) = v_l(x) + gelu( W v_l(x) + b + sum_r phi_r(x) mean_y psi_r(y) v_l(y) ),
 // whose phi and psi are linear maps of v_l(x). Cost O(N C R) in addition to the maps.

@@ -47,7 +47,7 @@ class Teller final : public Listener {
     try {
       function_(kind, text, done_, total_);
     } catch (py::error_already_set& error) {
-      // Ctrl-C that reached the function first: the training has heard of it and ends in good order.
+      // Ctrl-C that reached the function first: the training was told and ends after its step.
       if (!interrupted() || !error.matches(PyExc_KeyboardInterrupt)) throw;
     }
   }

@@ -36,7 +36,7 @@ int number_of(std::initializer_list<const char*> names) {
   return 0;
 }
 
-// Beside the program in a build folder, in a folder of its own once installed.
+// Next to the program in a build folder, in a folder of its own once installed.
 fs::path module_path() {
   for (const char* place : {"lano-mpi.so", "../lib/lano/lano-mpi.so", "../lib64/lano/lano-mpi.so"}) {
     if (const fs::path path = program_folder() / place; fs::exists(path)) return path;

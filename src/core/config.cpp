@@ -179,7 +179,7 @@ void Schema::bind(std::string name, double& value, std::string help) {
 }
 
 void Schema::bind(std::string name, std::string& value, std::string help) {
-  add({std::move(name), "a text", std::move(help),
+  add({std::move(name), "text", std::move(help),
        [&value](const ConfigValue& given) {
          const auto* v = std::get_if<std::string>(&given);
          if (v != nullptr) value = *v;

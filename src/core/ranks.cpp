@@ -243,7 +243,7 @@ void Ranks::sum_rows(std::span<const float> rows, std::span<float> sum) {
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), parts = size();
   const std::int64_t columns = std::max<std::int64_t>(parts, kFloatsAtOnce / std::max<std::int64_t>(1, all));
   // A rank that finds no memory must say so before the others wait for its pieces: where any rank may need more than
-  // ever before, all make room and meet once more.
+  // before, all make room and then synchronise once more.
   const std::int64_t widest = std::min(columns, width), narrowest = widest / parts,
                      room = std::max(*std::max_element(counts.begin(), counts.end()) * (widest - narrowest),
                                      all * (narrowest + 1));

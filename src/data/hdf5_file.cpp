@@ -370,7 +370,7 @@ std::optional<std::string> Hdf5File::attribute(const std::string& name) const {
   }
   const std::size_t size = H5Tget_size(type.get());
   if (size > kLongestText || size > bytes_)
-    fail_reading(fmt::format("a text in attribute '{}'", name), fmt::format("one of {} bytes", size));
+    fail_reading(fmt::format("text in attribute '{}'", name), fmt::format("one of {} bytes", size));
   std::string text(size, '\0');
   if (H5Aread(attribute.get(), type.get(), text.data()) < 0) {
     fail_reading(fmt::format("readable text in attribute '{}'", name), hdf5_reason());

@@ -160,8 +160,9 @@ void SplitCheck::judge_copies(Listener& listener) const {
     if (known.contains(hashes_[i])) ++copies;
   }
   if (test > 0 && copies == test && !known.empty()) {
-    fail_plainly(kSplitting, fmt::format("all {} test samples are among the training samples, number for number", test),
-                 "give other samples for the test, or no test samples: then some are set apart");
+    const std::string which = test == 1 ? "the only test sample is" : fmt::format("all {} test samples are", test);
+    fail_plainly(kSplitting, which + " among the training samples, number for number",
+                 "give other test samples, or none: then the last samples, or with --shuffle random ones, are taken");
   }
   if (copies > 0)
     listener.warn(

@@ -37,7 +37,7 @@ AgentPlaces make_agent_places(std::int64_t heads, std::span<const AxisInterpolat
 void place_features(std::span<const AxisInterpolation> axes, std::int64_t first, std::int64_t count, float* rows);
 void place_features_at(std::span<const AxisInterpolation> axes, std::span<const double> index, float* row);
 
-// The bias of a head into logits [rows, padded], and returned; null where the head sees all agents alike.
+// The bias of a head into logits [rows, padded], and returned; null where the head sees all agents equally.
 inline const float* place_logits(const Kernels& k, const AgentPlaces& p, std::int64_t head, const float* features,
                                  std::int64_t rows, float* logits) {
   if (features == nullptr || p.sees_all[static_cast<std::size_t>(head)] != 0) return nullptr;

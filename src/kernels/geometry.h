@@ -43,8 +43,8 @@ struct AxisInterpolation {
   Between at(double i) const;  // any i: indices between two, and beyond the ends, where the vector is constant or wraps
 };
 
-// The three taps of the stencil along one axis: at -reach, 0, +reach of a point, shared linearly by the two points
-// beside.
+// The three taps of the stencil along one axis: at -reach, 0, +reach of a point, shared linearly by the two
+// points around it.
 struct StencilAxis {
   struct Entries {
     std::array<AxisTable::Entry, 6> entries;

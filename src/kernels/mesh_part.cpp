@@ -176,7 +176,7 @@ MeshPart::Ranges MeshPart::needed(Index sample, bool back) const {
   return needed;
 }
 
-// Every rank says what it needs; what lies with whom all know.
+// Every rank says what it needs; which rank has which points, all know.
 MeshPart::Halo MeshPart::agree(const std::vector<Ranges>& needs) const {
   std::vector<Index> said;
   for (const Ranges& ranges : needs) {

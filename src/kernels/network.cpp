@@ -38,7 +38,7 @@ std::shared_ptr<Tape> make_tape(const PackedWeights& p, std::span<const Sample> 
   // A memory is of one rank: other points are decoded against all of it.
   Ranks& ranks = keep == Keep::memory ? one_rank() : mesh_ranks();
   const bool training = keep == Keep::everything, each = keep != Keep::nothing;
-  if (samples.empty()) fail("applying the fused engine", "at least one sample", "none");
+  if (samples.empty()) fail_plainly("applying the fused engine", "there are no samples");
   auto tape = std::make_shared<Tape>();
   tape->samples.assign(samples.begin(), samples.end());
   for (const Sample& s : samples) {

@@ -32,7 +32,7 @@ Partition divide(const std::vector<std::int64_t>& points, std::int64_t smallest,
       unit.tile = std::min(kTile, ((unit.count + tiles - 1) / tiles + 11) / 12 * 12);
       p.units.push_back(unit);
     }
-    // Of large samples a group's sums are little beside what its points keep.
+    // In large samples the sums of a group take little memory compared with what its points keep.
     const std::int64_t groups = std::min(parts, std::max(most_groups, points[s] / kLargest));
     for (std::int64_t g = 0; g < groups; ++g)
       p.groups.push_back({first_unit + parts * g / groups, first_unit + parts * (g + 1) / groups});

@@ -12,6 +12,10 @@
 namespace lano::kernels::plain {
 
 using Index = std::int64_t;
+using std::erfc;  // not std::erfc(x) below: a type may bring its own
+using std::exp;
+using std::exp2;
+using std::sqrt;
 
 template <class T>
 void gemm(Index rows, Index depth, Index columns, const T* a, Index a_stride, bool transposed, const T* b,
@@ -36,7 +40,7 @@ void norm_stats(Index rows, Index width, const T* x, Index x_stride, T* stats) {
     mean /= static_cast<T>(width);
     for (Index j = 0; j < width; ++j) variance += (x[r * x_stride + j] - mean) * (x[r * x_stride + j] - mean);
     stats[2 * r] = mean;
-    stats[2 * r + 1] = T{1} / std::sqrt(variance / static_cast<T>(width) + T(1e-5));
+    stats[2 * r + 1] = T{1} / sqrt(variance / static_cast<T>(width) + T(1e-5));
   }
 }
 
@@ -77,7 +81,7 @@ void gelu(Index rows, Index columns, const T* x, Index x_stride, T* y, Index y_s
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; ++j) {
       const T v = x[r * x_stride + j];
-      y[r * y_stride + j] = v * T(0.5) * std::erfc(-v * T(0.70710678118654752440));
+      y[r * y_stride + j] = v * T(0.5) * erfc(-v * T(0.70710678118654752440));
     }
   }
 }
@@ -87,8 +91,8 @@ void gelu_backward(Index rows, Index columns, const T* x, Index x_stride, T* y, 
   for (Index r = 0; r < rows; ++r) {
     for (Index j = 0; j < columns; ++j) {
       const T v = x[r * x_stride + j];
-      const T below = T(0.5) * std::erfc(-v * T(0.70710678118654752440));
-      const T density = T(0.39894228040143267794) * std::exp(-v * v / 2);
+      const T below = T(0.5) * erfc(-v * T(0.70710678118654752440));
+      const T density = T(0.39894228040143267794) * exp(-v * v / 2);
       y[r * y_stride + j] = v * below;
       d[r * d_stride + j] *= below + v * density;
     }
@@ -100,9 +104,9 @@ void aggregate(Index rows, Index columns, T* logits, T* maxima, T* sums, Index d
   for (Index m = 0; m < columns; ++m) {
     T most = maxima[m];
     for (Index r = 0; r < rows; ++r) most = std::max(most, logits[r * columns + m]);
-    const T factor = maxima[m] == most ? T{1} : std::exp2(maxima[m] - most);
+    const T factor = maxima[m] == most ? T{1} : exp2(maxima[m] - most);
     T sum = sums[m] * factor;
-    for (Index r = 0; r < rows; ++r) sum += logits[r * columns + m] = std::exp2(logits[r * columns + m] - most);
+    for (Index r = 0; r < rows; ++r) sum += logits[r * columns + m] = exp2(logits[r * columns + m] - most);
     for (Index d = 0; d < depth; ++d) y[d * columns + m] *= factor;
     maxima[m] = most;
     sums[m] = sum;
@@ -115,7 +119,7 @@ void broadcast(Index rows, Index agents, Index columns, T* logits, T* maxima, T*
     T* const p = logits + r * columns;
     T most = p[0], sum{0};
     for (Index m = 1; m < agents; ++m) most = std::max(most, p[m]);
-    for (Index m = 0; m < agents; ++m) sum += p[m] = std::exp2(p[m] - most);
+    for (Index m = 0; m < agents; ++m) sum += p[m] = exp2(p[m] - most);
     for (Index m = agents; m < columns; ++m) p[m] = 0;
     maxima[r] = most;
     inverse[r] = T{1} / sum;
@@ -130,7 +134,7 @@ void aggregate_backward(Index rows, Index columns, T* logits, T* p_slopes, const
     for (Index m = 0; m < columns; ++m) {
       T& p = logits[r * columns + m];
       T& d = p_slopes[r * columns + m];
-      p = std::exp2(p - maxima[m]) * inverse[m];
+      p = exp2(p - maxima[m]) * inverse[m];
       d = p * (d - delta[m]);
       if (column) sum += d * column[m];
     }
@@ -146,7 +150,7 @@ void broadcast_backward(Index rows, Index agents, Index columns, T* logits, T* p
     T* const d = p_slopes + r * columns;
     T delta{0}, sum{0};
     for (Index m = 0; m < columns; ++m) {
-      p[m] = m < agents ? std::exp2(p[m] - maxima[r]) * inverse[r] : T{0};
+      p[m] = m < agents ? exp2(p[m] - maxima[r]) * inverse[r] : T{0};
       delta += p[m] * d[m];
     }
     for (Index m = 0; m < columns; ++m) {
@@ -211,7 +215,7 @@ void adamw(Index count, const AdamwStep& s, T* p, const T* g, T* m, T* v) {
   for (Index i = 0; i < count; ++i) {
     m[i] = T(s.beta1) * m[i] + T(s.rest1) * g[i];
     v[i] = T(s.beta2) * v[i] + T(s.rest2) * g[i] * g[i];
-    p[i] = p[i] * T(s.keep) - T(s.rate) * m[i] / (std::sqrt(v[i]) * T(s.root) + T(s.epsilon));
+    p[i] = p[i] * T(s.keep) - T(s.rate) * m[i] / (sqrt(v[i]) * T(s.root) + T(s.epsilon));
   }
 }
 

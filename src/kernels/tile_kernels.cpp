@@ -28,29 +28,29 @@ void plain_pack(const Packing& p) {
 }
 
 Kernels plain_table() {
-  return {"plain",
-          plain_gemm,
-          plain_pack,
-          plain::norm_stats<float>,
-          plain::norm_apply<float>,
-          plain::norm_backward<float>,
-          plain::gelu<float>,
-          plain::gelu_backward<float>,
-          plain::aggregate<float>,
-          plain::broadcast<float>,
-          plain::aggregate_backward<float>,
-          plain::broadcast_backward<float>,
-          plain::stencil<float>,
-          [](const StencilRuns& s, const float* filter, float* out, std::int64_t stride) {
-            plain::stencil_runs<float>(s, s.values, filter, out, stride);
-          },
-          [](const StencilRuns& s, const float* dout, std::int64_t stride, float* dfilter) {
-            plain::stencil_runs_backward<float>(s, s.values, dout, stride, dfilter);
-          },
-          plain::column_sums<float>,
-          plain::add<float>,
-          plain::adamw<float>,
-          plain::square_sum<float>};
+  return {.name = "plain",
+          .gemm = plain_gemm,
+          .pack = plain_pack,
+          .norm_stats = plain::norm_stats<float>,
+          .norm_apply = plain::norm_apply<float>,
+          .norm_backward = plain::norm_backward<float>,
+          .gelu = plain::gelu<float>,
+          .gelu_backward = plain::gelu_backward<float>,
+          .aggregate = plain::aggregate<float>,
+          .broadcast = plain::broadcast<float>,
+          .aggregate_backward = plain::aggregate_backward<float>,
+          .broadcast_backward = plain::broadcast_backward<float>,
+          .stencil = plain::stencil<float>,
+          .stencil_runs = [](const StencilRuns& s, const float* filter, float* out,
+                             std::int64_t stride) { plain::stencil_runs<float>(s, s.values, filter, out, stride); },
+          .stencil_runs_backward =
+              [](const StencilRuns& s, const float* dout, std::int64_t stride, float* dfilter) {
+                plain::stencil_runs_backward<float>(s, s.values, dout, stride, dfilter);
+              },
+          .column_sums = plain::column_sums<float>,
+          .add = plain::add<float>,
+          .adamw = plain::adamw<float>,
+          .square_sum = plain::square_sum<float>};
 }
 
 std::optional<Kernels> table_of(Simd simd) {

@@ -4,7 +4,7 @@
 //   attend      h_i^(m) = sum_{j in window of i} softmax_j(q_i . k_j / sqrt(D)) v_j                    on every level
 //   decompose   h_(i,s)^(m) <- h_(i,s)^(m) + D_s^(m) h_i^(m+1)                                         coarse to fine
 // and the layer is Wo h^(1) in the pre-norm frame. Windows (model.window points per axis) do not overlap, so points of
-// different windows hear of each other through the coarser levels alone. There are as many levels as it takes to bring
+// different windows interact through the coarser levels alone. There are as many levels as it takes to bring
 // the training mesh into one window, at most model.levels. The mesh is filled with zeros to even sizes; what was filled
 // in is no key. R starts near the mean of the four, D near a copy. The paper's head is a Fourier neural operator; here
 // it is the linear decoder of the frame, so that what is measured is the hierarchy. Cost O(N w^2 C) for windows of w x

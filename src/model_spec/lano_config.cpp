@@ -89,10 +89,10 @@ void bind_lano_config(Schema& schema, LanoConfig& c) {
                           {{"physical", DwcSpacing::physical}, {"index", DwcSpacing::index}},
                           "at other resolutions the stencil keeps its training spacing, or its indices");
   schema.bind<Padding>("model.padding", c.padding, {{"zeros", Padding::zeros}, {"edge", Padding::edge}},
-                       "what the stencils read beyond the ends of a mesh: nothing, or the value at the end");
+                       "what the stencils read beyond the ends of a mesh: zeros, or the value at the end");
   schema.bind<FirstWeights>("model.first_weights", c.first_weights,
                             {{"fixed", FirstWeights::fixed}, {"scaled", FirstWeights::scaled}},
-                            "deviation of a linear map's first weights: 0.02, or 0.5 / sqrt(inputs)");
+                            "deviation of a linear map's initial weights: 0.02, or 0.5 / sqrt(inputs)");
   schema.bind("model.dropout", c.dropout, "share of features dropped while training");
   schema.bind<Task>("model.task", c.task,
                     {{"steady", Task::steady},

@@ -23,7 +23,7 @@ std::vector<float> reference_nodes(const LanoShape& shape);
 std::vector<std::int64_t> patches_for(const LanoConfig& config, const LanoShape& shape, std::int64_t agents);
 
 // How strongly a head of a model whose agents have a place (model.exchange) prefers agents near a point: its logits
-// fall by this times the squared distance in patches. The first of several heads sees all alike.
+// fall by this times the squared distance in patches. The first of several heads sees all equally.
 double nearness_of_head(std::int64_t head, std::int64_t heads);
 
 }  // namespace lano

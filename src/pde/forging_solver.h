@@ -4,7 +4,7 @@
 //   density * acceleration = div stress      plane stress, PlanePlasticity, large deformation (updated Lagrangian)
 //   bottom row: u_y = 0, free along x        top row and both side columns: contact with the die, Coulomb friction
 //
-// Nodes [nx+1, ny+1]: i runs against x, j from the top down, j fastest. Elements [nx, ny] alike. SI units. A solver
+// Nodes [nx+1, ny+1]: i runs against x, j from the top down, j fastest. Elements [nx, ny] likewise. SI units. A solver
 // holds the state of one block, belongs to one thread and gives the same bits every time; make one for each sample.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 namespace lano::serve {
 
-// The WebAssembly runtime beside the program or where it is installed; fails with a sentence where it was not built.
+// The WebAssembly runtime next to the program or where it is installed; fails with a sentence where it was not built.
 std::string read_web_runtime(const std::filesystem::path& program_folder);
 
 // samples: JSON objects as GET .../samples/K gives them.

@@ -1,6 +1,6 @@
 // The body of a request as named arrays and a few words, whatever it was written in: JSON, .npy or .npz. Numbers go
-// straight into the arrays, so a body costs no more memory than its numbers. An untrusted file of a stranger: every
-// size is checked before it is used.
+// straight into the arrays, so a body costs no more memory than its numbers. It is untrusted: every size is checked
+// before it is used.
 #pragma once
 
 #include <map>

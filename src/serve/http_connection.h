@@ -105,8 +105,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // A sentence for a connection beyond the limit.
   void turn_away() {
     close_after_ = true;
-    tell(error_response(503, "connecting", fmt::format("at most {} open connections", core_->limits.connections),
-                        "more", "come back in a moment"));
+    tell(plain_error_response(503, "connecting",
+                              fmt::format("all {} connections of this server are in use", core_->limits.connections),
+                              "come back in a moment"));
   }
 
  private:
@@ -127,7 +128,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       while (connection) {
         try {
           auto last = std::make_shared<Asked>(core, nullptr);
-          auto none = error_response(503, "answering a request", "an answer", "none", "come back in a moment");
+          auto none =
+              plain_error_response(503, "answering a request", "the server gave it up", "come back in a moment");
           last->connection = std::move(connection);
           last->give(std::move(none));
         } catch (const std::exception&) {  // no memory for a few bytes: it comes back with the next answer
@@ -195,11 +197,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void bad_head(Code error) {
     close_after_ = true;
-    if (late_) return slow("a head");
+    if (late_) return slow("head");
     if (error == http::error::end_of_stream || error == net::error::operation_aborted) return close();
     if (error == http::error::header_limit)
-      return tell(error_response(431, "reading a request", fmt::format("a head of at most {} bytes", kHeaderBytes),
-                                 "a longer one", "send fewer or shorter headers"));
+      return tell(plain_error_response(431, "reading a request",
+                                       fmt::format("its head is longer than {} bytes", kHeaderBytes),
+                                       "send fewer or shorter headers"));
     if (error.category() != http::make_error_code(http::error::bad_method).category()) return close();
     tell(error_response(400, "reading a request", "an HTTP/1.1 request", error.message(),
                         "send one as RFC 9112 has it"));
@@ -208,8 +211,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void slow(const char* part) {
     ++core_->metrics.dropped_connections;
     close_after_ = true;
-    tell(error_response(408, "reading a request", fmt::format("{} in time", part), "a client that sends too slowly",
-                        "send it faster"));
+    tell(plain_error_response(408, "reading a request", fmt::format("its {} did not arrive in time", part),
+                              "send it faster"));
   }
 
   void head_read() {
@@ -219,21 +222,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
     keep_ = head.keep_alive() && !core_->ending;
     std::optional<Response> refusal;
     if (!split_target(std::string_view(head.target().data(), head.target().size()), request_->path, request_->query))
-      refusal = error_response(400, "reading a request", "a path such as /v1/models", "another target");
+      refusal = plain_error_response(400, "reading a request", "its target is no path such as /v1/models");
     for (const char* name : kKept) {
       const auto range = head.equal_range(name);
       if (range.first == range.second) continue;
       request_->headers[name] = std::string(range.first->value());
       if (std::next(range.first) != range.second)
-        refusal = error_response(400, "reading a request", fmt::format("one header '{}'", name), "several");
+        refusal = plain_error_response(400, "reading a request", fmt::format("it has several headers '{}'", name));
     }
     const bool chunked = parser_->chunked();
     const auto length = parser_->content_length();
     // Where two readers could disagree on the end of a request nothing behind it is read.
     if (head.find(http::field::transfer_encoding) != head.end() && (!chunked || length || head.version() < 11)) {
       keep_ = false;
-      return tell(error_response(400, "reading a request", "Transfer-Encoding: chunked, or a Content-Length", "both",
-                                 "send one of them"));
+      return tell(plain_error_response(400, "reading a request", "the length of its body is ambiguous",
+                                       "send a Content-Length, or in HTTP/1.1 Transfer-Encoding: chunked"));
     }
     if (!refusal && core_->handler.refuses) refusal = core_->handler.refuses(*request_);
     if (!refusal && length && *length > core_->limits.body_bytes) refusal = too_large();
@@ -254,8 +257,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   Response too_large() const {
-    return error_response(413, "reading a request", fmt::format("a body of at most {} bytes", core_->limits.body_bytes),
-                          "a larger one", "send fewer samples at once, or .npy instead of JSON");
+    return plain_error_response(413, "reading a request",
+                                fmt::format("its body is longer than {} bytes", core_->limits.body_bytes),
+                                "send fewer samples at once, or .npy instead of JSON");
   }
 
   void read_body() {
@@ -271,7 +275,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (error == http::error::need_buffer) error = {};
     if (error) {
       close_after_ = true;
-      if (late_) return slow("a body");
+      if (late_) return slow("body");
       if (error == http::error::partial_message || error == http::error::end_of_stream) {
         ++core_->metrics.dropped_connections;
         return close();
@@ -290,8 +294,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       if (!request_->held.grow(core_->memory, got)) {
         keep_ = false;
         request_->held.release();
-        return tell(error_response(503, "reading a request", "memory for its body", "all of it taken by other requests",
-                                   "come back in a moment"));
+        return tell(plain_error_response(503, "reading a request", "other requests take all the memory for bodies",
+                                         "come back in a moment"));
       }
       request_->body.append(piece_.data(), got);
     }

@@ -23,12 +23,21 @@ class HttpError : public Error {
                                 std::string_view advice = {}) {
   throw HttpError(status, error_message(doing, expected, found, advice));
 }
+// Where nothing was found that a message could show: fail_plainly of core/error.h.
+[[noreturn]] inline void refuse_plainly(int status, std::string_view doing, std::string_view problem,
+                                        std::string_view advice = {}) {
+  throw HttpError(status, plain_error_message(doing, problem, advice));
+}
 
 // {"error": {"status": 422, "message": "..."}}, with Retry-After where it is worth coming back.
 Response error_response(int status, std::string_view message);
 inline Response error_response(int status, std::string_view doing, std::string_view expected, std::string_view found,
                                std::string_view advice = {}) {
   return error_response(status, error_message(doing, expected, found, advice));
+}
+inline Response plain_error_response(int status, std::string_view doing, std::string_view problem,
+                                     std::string_view advice = {}) {
+  return error_response(status, plain_error_message(doing, problem, advice));
 }
 
 }  // namespace lano::serve

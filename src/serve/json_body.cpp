@@ -30,7 +30,7 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return unexpected("bytes"); }
 
   bool string(string_t& value) override {
-    if (depth_ != 1 || key_ != "answer") return unexpected("a text");
+    if (depth_ != 1 || key_ != "answer") return unexpected("text");
     to_.words[key_] = value;
     return true;
   }
@@ -60,7 +60,7 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override {
     if (depth_ == 0 || key_ == "steps" || key_ == "answer") return unexpected("a list");
     if (lists_.size() == kMostAxes)
-      refuse(400, kReading, fmt::format("lists at most {} deep in '{}'", kMostAxes, key_), "a deeper one");
+      refuse_plainly(400, kReading, fmt::format("the lists in '{}' are more than {} deep", key_, kMostAxes));
     if (!lists_.empty()) element();
     lists_.push_back(0);
     shape_known_.resize(std::max(shape_known_.size(), lists_.size()), -1);
@@ -74,7 +74,7 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
              std::to_string(count));
     shape_known_[level] = count;
     // An empty list has no level of numbers below it.
-    if (count == 0) refuse(422, kReading, fmt::format("lists with elements in '{}'", key_), "an empty one");
+    if (count == 0) refuse_plainly(422, kReading, fmt::format("a list in '{}' is empty", key_));
     lists_.pop_back();
     if (lists_.empty()) finish_array();
     return true;
@@ -90,7 +90,7 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
   bool unexpected(const char* found) {
     if (!started_) refuse(400, kReading, "an object {...}", found);
     if (!lists_.empty()) refuse(422, kReading, fmt::format("numbers in '{}'", key_), found);
-    const char* wanted = key_ == "answer" ? "a text" : key_ == "steps" ? "a number" : "a list of numbers";
+    const char* wanted = key_ == "answer" ? "text" : key_ == "steps" ? "a number" : "a list of numbers";
     refuse(422, kReading, fmt::format("{} for '{}'", wanted, key_), found);
   }
 
@@ -108,10 +108,11 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
     }
     if (leaf_ == 0) leaf_ = lists_.size();
     if (leaf_ != lists_.size() || (lists_.size() < shape_known_.size()))
-      refuse(422, kReading, fmt::format("numbers at one depth of the lists in '{}'", key_), "some deeper");
+      refuse_plainly(422, kReading,
+                     fmt::format("the numbers in '{}' are not all at the same depth of its lists", key_));
     element();
     if (++count_ > most_)
-      refuse(422, kReading, fmt::format("at most {} numbers", most_), "more", "send fewer samples at once");
+      refuse_plainly(422, kReading, fmt::format("there are more than {} numbers", most_), "send fewer samples at once");
     if (key_ == "times") {
       to_.times.push_back(value);
     } else {
@@ -126,7 +127,7 @@ class BodyReader final : public nlohmann::json_sax<nlohmann::json> {
     } else {
       Shape shape(shape_known_.begin(), shape_known_.end());
       if (static_cast<std::int64_t>(values_.size()) != element_count(shape))
-        refuse(422, kReading, fmt::format("lists of one length in '{}'", key_), "ragged ones");
+        refuse_plainly(422, kReading, fmt::format("the lists in '{}' differ in length", key_));
       to_.arrays[key_] = {std::move(shape), std::move(values_)};
     }
     values_ = {};
@@ -152,7 +153,7 @@ FieldsBody read_json_body(std::string_view text, std::size_t most_values) {
   FieldsBody body;
   BodyReader reader(body, most_values);
   nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
-  if (!reader.started()) refuse(400, kReading, "an object {...}", "nothing");
+  if (!reader.started()) refuse_plainly(400, kReading, "it is empty", "send an object {...}");
   return body;
 }
 

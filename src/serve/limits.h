@@ -1,4 +1,4 @@
-// What a server grants, on by default: no client can make it hold more, work longer for one request, or wait for ever.
+// What a server grants, on by default: no client can make it hold more, work longer for one request, or wait forever.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The models in service, and a thread that looks at their files: a changed one is loaded beside the old one and takes
+// The models in service, and a thread that looks at their files: a changed one is loaded next to the old one and takes
 // its place between two requests. A file that cannot be read leaves the old model in service.
 #pragma once
 

@@ -35,7 +35,8 @@ FieldsBody read_npy_body(std::string_view bytes, std::size_t most_values) {
   const std::string doing = "reading a .npy body";
   // One byte is the least a number takes there.
   if (bytes.size() > most_values * 8 + (1 << 17))
-    refuse(422, doing, fmt::format("at most {} numbers", most_values), "more", "send fewer samples at once");
+    refuse_plainly(422, doing, fmt::format("there are more than {} numbers", most_values),
+                   "send fewer samples at once");
   NumpyArray array = as_bad_request([&] { return parse_npy(bytes, doing); });
   if (array.values.size() > most_values)
     refuse(422, doing, fmt::format("at most {} numbers", most_values), std::to_string(array.values.size()),
@@ -53,7 +54,8 @@ FieldsBody read_npz_body(std::string_view bytes, std::size_t most_values) {
   for (auto& [name, array] : arrays) {
     count += array.values.size();
     if (count > most_values)
-      refuse(422, doing, fmt::format("at most {} numbers", most_values), "more", "send fewer samples at once");
+      refuse_plainly(422, doing, fmt::format("there are more than {} numbers", most_values),
+                     "send fewer samples at once");
     if (name == "times") {
       body.times.assign(array.values.begin(), array.values.end());
     } else if (name == "steps" && array.values.size() == 1) {

@@ -74,17 +74,18 @@ void check_names(const FieldsBody& body, const ServedModel& model) {
     const bool known =
         name == "coordinates" || (name == "input" && set.input_channels() > 0) || (name == "state" && stepping);
     if (!known)
-      refuse(422, kPredicting, fmt::format("no '{}': this model takes none", name), "one",
-             "see GET /v1/models for what it takes");
+      refuse_plainly(422, kPredicting, fmt::format("'{}' is given, but this model takes none", name),
+                     "see GET /v1/models for what it takes");
   }
-  if (body.steps && !stepping) refuse(422, kPredicting, "no 'steps': this model does not step in time", "some");
+  if (body.steps && !stepping)
+    refuse_plainly(422, kPredicting, "'steps' is given, but this model does not step in time");
   if (!body.times.empty() && !timed)
-    refuse(422, kPredicting, "no 'times': this model is not conditioned on time", "some");
+    refuse_plainly(422, kPredicting, "'times' is given, but this model is not conditioned on time");
   if (set.input_channels() > 0 && !body.arrays.contains("input"))
-    refuse(422, kPredicting, fmt::format("'input' with {} channels", set.input_channels()), "none",
-           "see GET /v1/models for the fields");
+    refuse_plainly(422, kPredicting, fmt::format("'input', the {} input channels, is missing", set.input_channels()),
+                   "see GET /v1/models for the fields");
   if (stepping && !body.arrays.contains("state"))
-    refuse(422, kPredicting, "'state', the frames this model steps from", "none");
+    refuse_plainly(422, kPredicting, "'state', the frames this model steps from, is missing");
 }
 
 // What has one sample serves all.
@@ -239,7 +240,7 @@ PredictRequest predict_request(FieldsBody body, const ServedModel& model, const 
   }
   if (request.mesh.empty()) {
     if (model.op.coordinates().empty())
-      refuse(422, kPredicting, "'coordinates' of your points", "none", "this model has no grid of its own");
+      refuse_plainly(422, kPredicting, "'coordinates' of your points are missing", "this model has no grid of its own");
     request.mesh = set.shape;
   }
   request.points = element_count(request.mesh);
@@ -251,8 +252,9 @@ PredictRequest predict_request(FieldsBody body, const ServedModel& model, const 
   } else if (request.mesh != set.shape || model.op.coordinates().empty()) {
     request.coordinates = model.grid(request.mesh);
     if (request.coordinates.empty())
-      refuse(422, kPredicting, "'coordinates' of your points", fmt::format("none for {}", shape_text(request.mesh)),
-             "only models of uniform grids know where other points lie");
+      refuse_plainly(422, kPredicting,
+                     fmt::format("'coordinates' of your points {} are missing", shape_text(request.mesh)),
+                     "only models of uniform grids know where other points lie");
   }
   if (input) {
     repeat(*input, request.samples);

@@ -24,7 +24,7 @@ constexpr const char* kPolicy =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 [[noreturn]] void refuse_full(const char* what, std::int64_t most) {
-  refuse(429, kAsking, fmt::format("at most {} {} waiting", most, what), "as many", "come back in a moment");
+  refuse_plainly(429, kAsking, fmt::format("{} {} are waiting already", most, what), "come back in a moment");
 }
 
 // Counts one more, or refuses it: while its body was read, others may have come.
@@ -153,7 +153,7 @@ void Service::check(const Request& request, const Place& place) const {
              "let the other page's server ask");
   }
   if (request.header("sec-fetch-site") == "cross-site" && place.route != Route::page)
-    refuse(403, kAsking, "requests from this server's own page", "one from another site");
+    refuse_plainly(403, kAsking, "it comes from a page of another site", "let that page's server ask");
   if (place.route == Route::none ||
       (place.route >= Route::model && !models_.find(place.model) && (options_.token.empty() || place.model.empty())))
     refuse(404, kAsking, place.route == Route::none ? "a path of /v1/openapi.json" : "a model of /v1/models",
@@ -163,8 +163,8 @@ void Service::check(const Request& request, const Place& place) const {
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view given = request.header("authorization");
     if (!given.starts_with(kBearer) || !equal_in_constant_time(given.substr(kBearer.size()), options_.token))
-      refuse(401, kAsking, "Authorization: Bearer TOKEN with the token of --token",
-             given.empty() ? "none" : "another one");
+      refuse_plainly(401, kAsking, given.empty() ? "the token is missing" : "the token is wrong",
+                     "send Authorization: Bearer TOKEN with the token of --token");
     if (place.route >= Route::model && !models_.find(place.model))
       refuse(404, kAsking, "a model of /v1/models", fmt::format("'{}'", place.model));
   }
@@ -274,7 +274,7 @@ Response Service::grid_answer(const Place& place) const {
   const auto model = models_.find(place.model);
   const std::vector<float>* points = model ? &model->op.coordinates() : nullptr;
   if (points == nullptr || points->empty())
-    refuse(404, kAsking, "a model of one grid", "one whose points differ from sample to sample");
+    refuse_plainly(404, kAsking, "this model has no grid of its own: its points differ from sample to sample");
   AnswerFields fields{model->name, model->op.set().coordinates, model->op.set().shape, *points, {}, {}, {}, 0};
   fields.shape.push_back(model->op.set().dims());
   return serve::answer(Form::npy, fields);
@@ -316,7 +316,7 @@ void Service::queue_prediction(const Request& request, const std::shared_ptr<con
   PredictRequest asked = predict_request(std::move(body), *model, options_.limits);
   asked.form = form;
   if (!held->grow(memory_, room_for(form, asked, model->op.set().output_channels())))
-    refuse(503, kAsking, "memory for the answer", "all of it taken by other requests", "come back in a moment");
+    refuse_plainly(503, kAsking, "other requests take all the memory for answers", "come back in a moment");
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(options_.limits.answer_seconds));
   auto done = [this, model, held, reply](PredictRequest r, Outcome outcome) {

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 constexpr const char* kSolving = "solving exactly";
 
-// A model file is a stranger's: what its generator says is bounded before a solver is made of it.
+// A model file is untrusted: what its generator says is bounded before a solver is made of it.
 double number_of(const json& problem, const char* key, double fallback, double least, double most) {
   const double value = problem.contains(key) && problem[key].is_number() ? problem[key].get<double>() : fallback;
   if (!(value >= least && value <= most))
@@ -35,9 +35,11 @@ std::int64_t whole_of(const json& problem, const char* key, std::int64_t fallbac
 
 std::vector<float> take(FieldsBody& body, const char* name, std::size_t count, const std::string& shape) {
   const auto at = body.arrays.find(name);
-  if (at == body.arrays.end() || at->second.values.size() != count)
+  if (at == body.arrays.end())
+    refuse_plainly(422, kSolving, fmt::format("'{}', {} numbers, is missing: {}", name, count, shape));
+  if (at->second.values.size() != count)
     refuse(422, kSolving, fmt::format("'{}' with {} numbers: {}", name, count, shape),
-           at == body.arrays.end() ? "none" : std::to_string(at->second.values.size()));
+           std::to_string(at->second.values.size()));
   return std::move(at->second.values);
 }
 
@@ -60,7 +62,7 @@ Solved solve_darcy(FieldsBody& body, const json& problem, const SetDescription& 
   const auto n = static_cast<std::size_t>(g.n), kept = static_cast<std::size_t>(g.kept);
   const std::vector<float> given = take(body, "input", kept * kept, shape_text(set.shape));
   if (*std::min_element(given.begin(), given.end()) <= 0)
-    refuse(422, kSolving, "a positive coefficient", "one that is not");
+    refuse_plainly(422, kSolving, "the coefficient must be positive everywhere");
   const auto nearest = [&](std::size_t i) {
     return std::min(kept - 1, (i + static_cast<std::size_t>(g.stride) / 2) / static_cast<std::size_t>(g.stride));
   };
@@ -138,7 +140,7 @@ Solved solve_navier_stokes(FieldsBody& body, const json& problem, const ServedMo
   const StridedGrid g = grid_of(problem, set, 128, false);
   const auto points = static_cast<std::size_t>(g.kept * g.kept);
   const std::int64_t given_frames = model.op.state_frames();
-  if (given_frames < 1) refuse(422, kSolving, "a model that steps in time", "another");
+  if (given_frames < 1) refuse_plainly(422, kSolving, "this model does not step in time");
   const std::vector<float> given =
       take(body, "state", points * static_cast<std::size_t>(given_frames), "the given frames");
   Solved solved{{}, given, set.initial_time, {}, {}, 0};
@@ -251,8 +253,8 @@ Solved solve_exactly(FieldsBody body, const ServedModel& model) {
   const json& problem = model.about.at("problem");
   const SetDescription& set = model.op.set();
   if (takes.empty())
-    refuse(422, kSolving, "a model of a problem that a built-in solver knows", "another",
-           "darcy, burgers, navier-stokes, elasticity and pipe are known");
+    refuse_plainly(422, kSolving, "there is no built-in solver for the problem of this model",
+                   "darcy, burgers, navier-stokes, elasticity and pipe have one");
   if (auto lone = body.arrays.extract(""); !lone.empty()) {
     lone.key() = takes;
     body.arrays.insert(std::move(lone));

@@ -26,14 +26,14 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
               "samples per epoch (time-dependent datasets: starts), drawn at random each time; 0 for all");
   schema.bind("train.batch", c.batch, "samples per step");
   schema.bind("train.accumulate", c.accumulate, "batches whose gradients make one step");
-  schema.bind("train.seed", c.seed, "of weights and shuffling");
+  schema.bind("train.seed", c.seed, "seed of initial weights, order and every other random draw");
   schema.bind("train.clip", c.clip, "largest gradient norm, 0 for none");
   schema.bind("train.ema", c.ema, "decay of the running mean of the weights, which is validated too; 0 for none");
   schema.bind("train.patience", c.patience,
               "number of epochs without a better validation error before stopping, 0 for never");
   schema.bind("train.points", c.points, "point clouds: number of random points of each sample per step, 0 for all");
   schema.bind("train.points_share", c.points_share,
-              "of the steps that see train.points only: coarse first, then all points; 1 for every step");
+              "share of the steps, the first ones, that use train.points; the rest use all points");
   schema.bind<Augment>("train.augment", c.augment,
                        {{"none", Augment::none}, {"flips", Augment::flips}, {"rotations", Augment::rotations}},
                        "symmetries of a square domain, drawn for each sample; only where the PDE has them");
@@ -42,9 +42,9 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
               "model.agents");
   schema.bind<LossKind>("train.loss", c.loss.kind, {{"relative_l2", LossKind::relative_l2}, {"l2", LossKind::l2}},
                         "error relative to the truth, or its root mean square");
-  schema.bind("train.channel_weights", c.loss.channel_weights, "of each output channel in the loss, [] for 1");
+  schema.bind("train.channel_weights", c.loss.channel_weights, "weight of each output channel in the loss, [] for 1");
   schema.bind("train.frame_weights", c.loss.frame_weights,
-              "time-dependent datasets: of each frame, or of each rolled-out step, [] for 1");
+              "time-dependent datasets: weight of each frame, or of each rolled-out step, [] for 1");
   schema.bind("train.gradient_weight", c.loss.gradient_weight,
               "weight of the gradient term of the loss, uniform grids only");
   schema.bind<GradientKind>("train.gradient_kind", c.loss.gradient_kind,
@@ -67,24 +67,24 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
                              {"cosine", ScheduleKind::cosine},
                              {"step", ScheduleKind::step},
                              {"constant", ScheduleKind::constant}},
-                            "course of the learning rate");
+                            "how the learning rate changes over the steps");
   schema.bind("schedule.learning_rate", c.schedule.learning_rate, "the peak rate");
   schema.bind("schedule.pct_start", c.schedule.pct_start, "share of the steps in which OneCycle rises");
-  schema.bind("schedule.div_factor", c.schedule.div_factor, "OneCycle: peak over first rate");
-  schema.bind("schedule.final_div_factor", c.schedule.final_div_factor, "OneCycle: first over last rate");
+  schema.bind("schedule.div_factor", c.schedule.div_factor, "OneCycle: peak rate over first rate");
+  schema.bind("schedule.final_div_factor", c.schedule.final_div_factor, "OneCycle: first rate over last rate");
   schema.bind("schedule.warmup", c.schedule.warmup,
               "cosine, step, constant: share of the steps in which the rate rises from 0");
-  schema.bind("schedule.step_epochs", c.schedule.step_epochs, "step: epochs between two falls");
-  schema.bind("schedule.step_factor", c.schedule.step_factor, "step: rate after a fall over rate before");
+  schema.bind("schedule.step_epochs", c.schedule.step_epochs, "step: epochs between two reductions of the rate");
+  schema.bind("schedule.step_factor", c.schedule.step_factor, "step: rate after a reduction over rate before");
   schema.bind<OptimiserKind>("optimiser.kind", c.optimiser.kind,
                              {{"adamw", OptimiserKind::adamw}, {"muon", OptimiserKind::muon}},
                              "AdamW for all weights, or Muon for the linear maps and AdamW for the rest");
-  schema.bind("optimiser.momentum", c.optimiser.momentum, "of Muon");
-  schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "per unit of the rate");
+  schema.bind("optimiser.momentum", c.optimiser.momentum, "momentum of Muon");
+  schema.bind("optimiser.weight_decay", c.optimiser.weight_decay, "weight decay per unit of the learning rate");
   schema.bind<Decay>("optimiser.decay", c.optimiser.decay, {{"all", Decay::all}, {"matrices", Decay::matrices}},
-                     "what the decay shrinks: all, or no biases, norms and vectors");
-  schema.bind("optimiser.beta2", c.optimiser.beta2, "of AdamW");
-  schema.bind("optimiser.epsilon", c.optimiser.epsilon, "of AdamW");
+                     "which weights decay: all, or all but biases, norms and vectors");
+  schema.bind("optimiser.beta2", c.optimiser.beta2, "beta2 of AdamW");
+  schema.bind("optimiser.epsilon", c.optimiser.epsilon, "epsilon of AdamW");
   schema.bind("checkpoint.steps", c.checkpoint_steps,
               "steps between checkpoints, 0 for none; there is always one after each epoch");
   schema.bind("checkpoint.minutes", c.checkpoint_minutes, "minutes between checkpoints, 0 for none");

@@ -144,7 +144,7 @@ npy_header="{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"
 { printf '\223NUMPY\001\000v\000'; printf '%-117s\n' "$npy_header"; head -c 48 /dev/zero; } > u.npy
 expect 0 "^  - +\[3, 4\] +float32$" "$lano" info u.npy
 expect 0 "lano import --input INPUT --output u.npy" "$lano" info u.npy
-expect 1 "all 1 test samples are among the training samples" "$lano" import --output u.npy --out i.h5
+expect 1 "the only test sample is among the training samples" "$lano" import --output u.npy --out i.h5
 expect 2 "the lower end of each axis before its upper end" "$lano" import --output u.npy --box 1 0 --out i.h5
 echo text > text.pt
 expect 1 "since version 1.6" "$lano" info text.pt
@@ -239,7 +239,7 @@ for out in p.h5 p.npy; do
     "$lano" predict run/model.safetensors --data d.h5 --split test --out $out
 done
 for out in p.vts p.vtu; do
-  expect 0 "^$out: 1 predictions of \[9, 9\]; " "$lano" predict run/model.safetensors --data d.h5 --sample 3 --out $out
+  expect 0 "^$out: 1 prediction of \[9, 9\]; " "$lano" predict run/model.safetensors --data d.h5 --sample 3 --out $out
   [ -s $out ] || complain "$out is missing"
 done
 expect 0 "^p.h5: dataset 'darcy', 4 samples$" "$lano" info p.h5
@@ -292,9 +292,9 @@ grep -q acTL now.png || complain "now.png does not move"
 expect 0 'animation: then.png' "$lano" report brun --animation then.png
 grep -q acTL then.png || complain "then.png does not move"
 grep -q 'relative L2 against t"' brun/report/index.html || complain "the error in time is not drawn over the times"
-expect 0 '^b.npy: 1 predictions of \[8, 8\], 6 frames, t = 0 to 0.25; ' \
+expect 0 '^b.npy: 1 prediction of \[8, 8\], 6 frames, t = 0 to 0.25; ' \
   "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.npy
-expect 0 '^b.pvd \(numbered\): 1 predictions of \[8, 8\], 6 frames, t = 0 to 0.25; ' \
+expect 0 '^b.pvd \(numbered\): 1 prediction of \[8, 8\], 6 frames, t = 0 to 0.25; ' \
   "$lano" predict brun/model.safetensors --data b.h5 --split test --steps 5 --out b.pvd
 [ -s b.pvd ] && [ -s b-t005.vts ] || complain "b.pvd or its frames are missing"
 expect 1 'b-t000.vts.*add --force' "$lano" predict brun/model.safetensors --data b.h5 --split test --out b.pvd
@@ -475,7 +475,7 @@ else
   expect 0 '^cloud.h5: 5 samples of \[972\]$' "$lano" generate elasticity --train 4 --test 1 --out cloud.h5
   expect 0 '^test relative L2 +[0-9]\.[0-9]{4}e-0[1-9]$' \
     "$lano" train --data cloud.h5 --out onpoints $small --set train.selection=last
-  expect 0 '^cloud.vtu: 1 predictions of \[972\]; ' \
+  expect 0 '^cloud.vtu: 1 prediction of \[972\]; ' \
     "$lano" predict onpoints/model.safetensors --data cloud.h5 --split test --out cloud.vtu
   printf '[model]\nlayers = 1\nwidth = 16\n[train]\nepochs = 1\n' > a.toml
   printf '[model]\nname = "transolver"\nwidth = 8\nheads = 2\n' > b.toml

@@ -64,7 +64,7 @@ def beyond_the_queue():
         assert statuses.count(200) >= 4 and statuses.count(429) >= 1, statuses
         assert set(statuses) <= {200, 429}, statuses
         busy = next(a for a in answers if a.status == 429)
-        assert busy.headers["retry-after"] == "1" and "expected at most 4" in busy.message
+        assert busy.headers["retry-after"] == "1" and "4 predictions are waiting already" in busy.message
         for c in clients:
             c.close()
         # Connections beyond the limit are told so, and the others stay of use.
