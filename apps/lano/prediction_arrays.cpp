@@ -179,7 +179,7 @@ void read_given_cells(const PredictOptions& o, Query& query) {
 
 Query query_from_arrays(const PredictOptions& o, const ModelFile& model, Task task) {
   Query query;
-  query.set = model.set;
+  query.set = channels_as_times(model.set);
   const std::size_t axes = model.set.geometry == Geometry::points ? 1 : model.set.shape.size();
   const std::int64_t frames = state_frames(model, task);
   const Words words = sort_words(o, model.set, task, frames);

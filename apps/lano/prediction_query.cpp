@@ -28,6 +28,7 @@ Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task, b
   SetDescription given = reader.description();
   // A dataset of inputs alone needs no times if they are given.
   if (!o.times.empty() && !reader.has_output() && given.time.empty()) given.time = model.set.time;
+  if (!reader.has_output() && given.time.empty()) given.time = model.set.channel_times;
   check_fits(model.set, given, fmt::format("predicting from '{}'", o.data));
   const auto ids = o.samples.empty() ? reader.indices(std::string_view(o.split)) : o.samples;
   if (ids.empty())
@@ -41,7 +42,9 @@ Query from_dataset(const PredictOptions& o, const ModelFile& model, Task task, b
   return query;
 }
 
-void check_words_fit(const PredictOptions& o, Task task) {
+void check_words_fit(const PredictOptions& o, const ModelFile& model, Task task) {
+  if (!o.times.empty() && !model.set.channel_times.empty())
+    fail_usage_plainly("predicting", "this model predicts all times of its training at once", "leave out --times");
   if (o.steps && task != Task::autoregressive)
     fail_usage_plainly("predicting", "this model does not step in time",
                        task == Task::time_conditional ? "give --times instead of --steps"
@@ -138,14 +141,16 @@ std::span<const float> Query::truth(std::int64_t sample, std::int64_t frame) con
 }
 
 Query read_query(const PredictOptions& o, const ModelFile& model, Task task, bool in_parts) {
-  check_words_fit(o, task);
+  check_words_fit(o, model, task);
   Query query = o.data.empty() ? query_from_arrays(o, model, task) : from_dataset(o, model, task, in_parts);
   if (task == Task::autoregressive) {
     set_steps(o, model, query);
   } else if (task == Task::time_conditional) {
     set_times(o, model, query);
   } else {
-    query.true_frame = {query.known_frames > 0 ? 0 : -1};
+    for (std::int64_t frame = 0; frame < query.frames(); ++frame)
+      query.true_frame.push_back(frame < query.known_frames ? frame : -1);
+    query.samples.frames = query.frames();
   }
   if (!query.in_parts) check_memory(query);
   return query;

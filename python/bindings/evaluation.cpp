@@ -20,6 +20,7 @@ class BorrowedPredictor final : public Predictor {
   Task task() const override { return op_.task(); }
   std::int64_t state_frames() const override { return op_.state_frames(); }
   std::int64_t use_agents(std::int64_t) override { return op_.agents(); }
+  const std::vector<double>& channel_times() const override { return op_.set().channel_times; }
 
  protected:
   void apply(std::span<const Operator::Query> queries) override { op_.predict(queries); }

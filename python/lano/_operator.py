@@ -27,17 +27,37 @@ class Slopes(NamedTuple):
     state: Any  # of models that step in time, otherwise None
 
 
+def _frames_of(channels: np.ndarray, frames: int) -> np.ndarray:
+    """[points..., frames x fields] of an operator that predicts all times at once -> [frames, points..., fields]."""
+    return np.moveaxis(channels.reshape(*channels.shape[:-1], frames, -1), -2, 0) if frames else channels
+
+
+def _with_frames(description: dict) -> dict:
+    """The dataset as its user knows it: times that the network has as channels are its times."""
+    times = description.get("channel_times", [])
+    if not times:
+        return description
+    fields = description["fields"]["output"]
+    first = f" at t={times[0]:g}"
+    output = [dict(field, name=field["name"][:-len(first)] if field["name"].endswith(first) else field["name"])
+              for field in fields[:len(fields) // len(times)]]
+    shown = dict(description, time=times, fields=dict(description["fields"], output=output))
+    del shown["channel_times"]
+    return shown
+
+
 class Prepared:
     """The agents of an operator after they have seen a field: new points are decoded against them."""
 
-    def __init__(self, core: Any):
+    def __init__(self, core: Any, frames: int = 0):
         self._core = core
+        self._frames = frames
 
     def decode(self, coordinates: ArrayLike, input: Optional[ArrayLike] = None, *,
                state: Optional[ArrayLike] = None) -> np.ndarray:
         """Query points [..., dims] and their input [..., channels] -> output [..., channels]."""
-        return self._core.decode(floats(coordinates, "coordinates"), _maybe(input, "input"),
-                                 state=_maybe(state, "state"))
+        return _frames_of(self._core.decode(floats(coordinates, "coordinates"), _maybe(input, "input"),
+                                            state=_maybe(state, "state")), self._frames)
 
 
 def _maybe(values: Any, what: str) -> Optional[np.ndarray]:
@@ -56,6 +76,8 @@ class Operator:
             raise TypeError("an Operator comes from lano.fit or lano.load")
         self._core = core
         self._description = json.loads(core.description)
+        self._frames = len(self._description.get("channel_times", []))  # predicted at once; 0: one at a time
+        self._description = _with_frames(self._description)
         self._history = history
         self.training = training or {}
 
@@ -71,7 +93,10 @@ class Operator:
 
     @property
     def task(self) -> str:
-        """"steady", "autoregressive" (steps in time) or "time_conditional" (a function of time)."""
+        """"steady", "autoregressive" (steps in time) or "time_conditional" (a function of time).
+
+        A steady one with `times` predicts all of them at once.
+        """
         return self._core.task
 
     @property
@@ -162,7 +187,7 @@ class Operator:
         state         autoregressive models: the state to step from; returns the next one
 
         Returns an array like the input, with a channel axis if the input has one or there are several outputs; a
-        list for a list.
+        list for a list. Models that predict all times at once have those in front of the points.
         """
         coordinates = self._from_rows(coordinates, input)
         if is_list(input) or is_list(coordinates):
@@ -192,7 +217,8 @@ class Operator:
         if x is None and a is not None:
             x = self._grid_for(self._points_shape(a))
         t = None if times is None else [float(value) for value in np.atleast_1d(numbers(times, "times"))]
-        return self._core.predict(x, a, time=None if time is None else float(time), state=s, times=t)
+        return _frames_of(self._core.predict(x, a, time=None if time is None else float(time), state=s, times=t),
+                          self._frames)
 
     def _predict_many(self, a: Any, x: Any, samples: int) -> np.ndarray:
         """Steady models: all samples go through the network in groups, which keeps the cores busy."""
@@ -208,7 +234,7 @@ class Operator:
         fields = np.zeros((samples, count, 0), np.float32) if a is None else a.reshape(samples, count, -1)
         handle = _core.Dataset(json.dumps(d), [2] * samples, [], shared, x, fields, None)
         _, flat = _core.predict_set(self._core, handle, 0)
-        return flat.reshape(samples, *points, len(self.output))
+        return flat.reshape(samples, *([self._frames] if self._frames else []), *points, len(self.output))
 
     def _predict_list(self, input: Any, coordinates: Any, time: Any, times: Any, state: Any) -> List[np.ndarray]:
         samples = len(input) if is_list(input) else len(coordinates)
@@ -233,7 +259,8 @@ class Operator:
                 time: Optional[float] = None, state: Optional[ArrayLike] = None) -> Prepared:
         """Computes the agents of these points once; new points are then decoded against them."""
         return Prepared(self._core.prepare(_maybe(self._from_rows(coordinates, input), "coordinates"),
-                                           _maybe(input, "input"), time=time, state=_maybe(state, "state")))
+                                           _maybe(input, "input"), time=time, state=_maybe(state, "state")),
+                        self._frames)
 
     # ---- shapes
 
@@ -364,6 +391,11 @@ class Operator:
     def _vjp_one(self, a: Any, g: np.ndarray, x: Any, time: Any, s: Any) -> Slopes:
         if x is None and a is not None:
             x = self._grid_for(self._points_shape(a))
+        if self._frames:  # [frames, points..., fields], as the network has them
+            if g.shape[:1] != (self._frames,):
+                raise error("taking a derivative", f"slopes of {self._frames} frames", str(list(g.shape)))
+            g = np.moveaxis(g.reshape(*g.shape[:1 + self._axes], len(self.output)), 0, -2)
+            g = np.ascontiguousarray(g.reshape(*g.shape[:-2], -1))
         dx, da, ds = self._core.vjp(g, x, a, time=None if time is None else float(time), state=s)
         return Slopes(None if a is None else da.reshape(a.shape), dx, None if ds is None else ds.reshape(s.shape))
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 #include "core/strict_json.h"
@@ -53,6 +54,7 @@ json to_json(const SetDescription& description) {
            {"box", description.box},
            {"time", description.time},
            {"generator", description.generator}};
+  if (!description.channel_times.empty()) out["channel_times"] = description.channel_times;
   if (!description.initial_time.empty()) out["initial_time"] = description.initial_time;
   if (!description.span.empty()) out["span"] = description.span;
   if (!description.periodic.empty()) out["periodic"] = description.periodic;
@@ -72,6 +74,13 @@ SetDescription set_description_from_json(const json& from) {
   if (!description.periodic.empty() && description.periodic.size() != description.shape.size())
     fail("reading the description of a dataset", "periodic with one flag per axis",
          std::to_string(description.periodic.size()));
+  if (from.contains("channel_times")) {
+    description.channel_times = from.at("channel_times").get<std::vector<double>>();
+    const std::int64_t times = std::ssize(description.channel_times);
+    if (times < 1 || !description.time.empty() || description.output_channels() % times != 0)
+      fail("reading the description of a dataset", "channel_times of a steady dataset, with as many fields at each",
+           fmt::format("{} times for {} output fields", times, description.output_channels()));
+  }
   if (from.contains("initial_time")) description.initial_time = from.at("initial_time").get<std::vector<double>>();
   if (from.contains("span")) {
     description.span = from.at("span").get<std::vector<double>>();
@@ -112,6 +121,42 @@ std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh,
     ratio.push_back((span.empty() ? 1 : span[a]) / (trained.span.empty() ? 1 : trained.span[a]));
   const bool same = std::all_of(ratio.begin(), ratio.end(), [](double r) { return r == 1; });
   return same ? std::vector<double>{} : ratio;
+}
+
+namespace {
+
+std::string at_time(double time) { return fmt::format(" at t={:g}", time); }
+
+}  // namespace
+
+SetDescription times_as_channels(SetDescription set) {
+  const std::vector<FieldInfo> fields = std::exchange(set.output, {});
+  set.channel_times = std::exchange(set.time, {});
+  for (const double time : set.channel_times) {
+    for (const FieldInfo& field : fields) set.output.push_back({field.name + at_time(time), field.unit});
+  }
+  set.given_frames = 1;
+  return set;
+}
+
+SetDescription channels_as_times(SetDescription set) {
+  if (set.channel_times.empty()) return set;
+  set.time = std::exchange(set.channel_times, {});
+  set.output.resize(set.output.size() / set.time.size());
+  const std::string first = at_time(set.time.front());
+  for (FieldInfo& field : set.output) {
+    if (field.name.ends_with(first)) field.name.resize(field.name.size() - first.size());
+  }
+  return set;
+}
+
+bool same_times(const std::vector<double>& some, const std::vector<double>& others) {
+  if (some.size() != others.size()) return false;
+  const double span = some.empty() ? 0 : std::abs(some.back() - some.front());
+  for (std::size_t t = 0; t < some.size(); ++t) {
+    if (std::abs(some[t] - others[t]) > 1e-6 * std::max(span, std::abs(some[t]))) return false;
+  }
+  return true;
 }
 
 bool input_is_first_state(const SetDescription& set) {

@@ -32,6 +32,9 @@ struct SetDescription {
   std::vector<bool> periodic;  // of each axis of a grid or mesh: its last point is followed by its first again; empty
                                // where no axis is
   std::vector<double> time;    // T output times, empty when steady
+  // Where the times of a dataset became channels (times_as_channels): those times. `output` has the fields of the
+  // first, then those of the second, and so on.
+  std::vector<double> channel_times;
   std::vector<double> initial_time;  // K times before those: the last K du inputs are the output then, oldest first
   std::int64_t given_frames = 1;     // of the output that precede a roll-out; the others are predicted
   std::string generator;             // JSON: program, parameters and seed, or the import's source
@@ -65,6 +68,13 @@ std::vector<double> strided_span(const Shape& whole, const std::vector<double>& 
 // Per axis, by how much further along the whole mesh a mesh of this span reaches than the one trained on. Empty: as
 // far. No span: that of the training where the mesh has its extents, else the whole.
 std::vector<double> stretch_of(const SetDescription& trained, const Shape& mesh, const std::vector<double>& span);
+
+// A dataset with times as a steady one: its output fields at every time, "u at t=0.1", are the channels of one output.
+SetDescription times_as_channels(SetDescription set);
+// And back; a description without channel_times as it is.
+SetDescription channels_as_times(SetDescription set);
+// Equal but for rounding.
+bool same_times(const std::vector<double>& some, const std::vector<double>& others);
 
 // Whether the input fields are the output at the first time, as their names say: "u at t=0" next to "u".
 bool input_is_first_state(const SetDescription& set);

@@ -151,6 +151,7 @@ SampleSlab DatasetReader::read_part(std::int64_t id, std::int64_t first, std::in
   const SetDescription& d = description_;
   SampleSlab part{outline_in_file({&id, 1}), first, {}};
   Samples& samples = part.samples;
+  if (!d.channel_times.empty()) fail_plainly(reading, "a part of the points has its times as frames only");
   if (d.geometry == Geometry::points || first < 0 || count < 0 || first + count > d.points())
     fail(reading, fmt::format("a part of the {} points of a grid or mesh", d.points()),
          fmt::format("{} from {} on", count, first));
@@ -209,7 +210,35 @@ Samples DatasetReader::read_samples(std::span<const std::int64_t> ids) const {
     if (has_output_) append("output", samples.output, points * samples.frames * d.output_channels(), id, id);
   }
   if (moved_frames_ > 0) move_initial_frames(samples);
+  if (!d.channel_times.empty()) turn_times_into_channels(samples);
   return samples;
+}
+
+void DatasetReader::show_times_as_channels() {
+  if (description_.time.empty())
+    fail_usage_plainly(doing(), fmt::format("'{}' has no times", description_.name),
+                       "leave out data.times = \"channels\"");
+  if (moved_frames_ > 0)
+    fail_usage_plainly(doing(), "its first frames are shown as states, which are no channels",
+                       "set model.task = \"steady\"");
+  description_ = times_as_channels(std::move(description_));
+}
+
+// [T, N, du] of each sample, as it is stored, becomes [N, T, du].
+void DatasetReader::turn_times_into_channels(Samples& samples) const {
+  if (samples.output.empty()) return;
+  const auto times = description_.channel_times.size(), points = static_cast<std::size_t>(description_.points()),
+             fields = static_cast<std::size_t>(description_.output_channels()) / times;
+  std::vector<float> frames(times * points * fields);
+  for (std::size_t from = 0; from < samples.output.size(); from += frames.size()) {
+    const auto sample = samples.output.begin() + static_cast<std::ptrdiff_t>(from);
+    std::copy_n(sample, frames.size(), frames.begin());
+    for (std::size_t t = 0; t < times; ++t) {
+      for (std::size_t n = 0; n < points; ++n)
+        std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>((t * points + n) * fields), fields,
+                    sample + static_cast<std::ptrdiff_t>((n * times + t) * fields));
+    }
+  }
 }
 
 std::vector<float> DatasetReader::read_kept(std::int64_t id) const {

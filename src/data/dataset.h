@@ -145,6 +145,10 @@ class DatasetReader {
   ~DatasetReader();
   DatasetReader(DatasetReader&&) noexcept;
 
+  // From now on a dataset with times is shown as a steady one, whose channels are its output fields at every time
+  // (core/set_description.h). Fails if it has no times.
+  void show_times_as_channels();
+
   const std::filesystem::path& path() const { return path_; }  // empty: arrays in memory
   const SetDescription& description() const { return description_; }
   std::int64_t size() const { return size_; }
@@ -186,6 +190,7 @@ class DatasetReader {
   Samples outline_in_file(std::span<const std::int64_t> ids) const;
   void show_initial_as_output();
   void move_initial_frames(Samples& samples) const;
+  void turn_times_into_channels(Samples& samples) const;
 
   std::filesystem::path path_;
   FileIdentity identity_;  // when it was opened

@@ -23,6 +23,17 @@ std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
   return last;
 }
 
+// [N, T, du] becomes [T, N, du].
+void channels_to_frames(std::span<const float> from, std::int64_t times, std::int64_t channels, std::span<float> to) {
+  const auto fields = static_cast<std::size_t>(channels), frames = static_cast<std::size_t>(times),
+             points = from.size() / (fields * frames);
+  for (std::size_t n = 0; n < points; ++n) {
+    for (std::size_t t = 0; t < frames; ++t)
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((n * frames + t) * fields), fields,
+                  to.begin() + static_cast<std::ptrdiff_t>((t * points + n) * fields));
+  }
+}
+
 }  // namespace
 
 Prediction Predictor::predict(const SetDescription& set, const Samples& samples, std::int64_t steps,
@@ -38,6 +49,11 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
          "give the states before the first prediction");
   }
   Prediction prediction;
+  const bool together = !channel_times().empty() && !set.time.empty();
+  if (together && !same_times(channel_times(), set.time))
+    fail("predicting", fmt::format("the {} times that the model predicts at once", channel_times().size()),
+         fmt::format("{} others", set.time.size()));
+  if (together) prediction.frames = std::ssize(set.time);
   if (task() == Task::time_conditional) prediction.frames = samples.frames;
   if (rolls) prediction.frames = given + (steps > 0 ? steps : samples.frames - given);
   prediction.values.resize(static_cast<std::size_t>(samples.first_point(samples.count) * prediction.frames * channels));
@@ -69,6 +85,16 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
       }
       roll_out_queries(queries, prediction.frames - given, window,
                        [this](std::span<const Operator::Query> now) { apply(now); });
+      continue;
+    }
+    if (together) {
+      std::vector<std::vector<float>> channels_of;  // [N, T, du] of each sample
+      for (std::int64_t i = first; i < last; ++i) channels_of.emplace_back(room(i, 0, prediction.frames).size());
+      for (std::int64_t i = first; i < last; ++i) query(i).output = channels_of[static_cast<std::size_t>(i - first)];
+      apply(queries);
+      for (std::int64_t i = first; i < last; ++i)
+        channels_to_frames(channels_of[static_cast<std::size_t>(i - first)], prediction.frames, channels,
+                           room(i, 0, prediction.frames));
       continue;
     }
     for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {

@@ -41,6 +41,9 @@ class Predictor {
 
   virtual Task task() const = 0;
   virtual std::int64_t state_frames() const = 0;  // autoregressive models: frames of their state; else 0
+  // Of a model that gives all times of a dataset at once, as channels: those times. Its predictions are frames where
+  // the dataset has these times.
+  virtual const std::vector<double>& channel_times() const = 0;
   // Frames of a dataset's output that this model is given; they are not evaluated.
   std::int64_t given_frames(const SetDescription& set) const { return lano::given_frames(task(), state_frames(), set); }
   // Another number of agents than in training; returns the number used. Fails where the model has none to choose.
@@ -61,6 +64,7 @@ class OperatorPredictor : public Predictor {
   Task task() const override { return op_.task(); }
   std::int64_t state_frames() const override { return op_.state_frames(); }
   std::int64_t use_agents(std::int64_t agents) override { return op_.use_agents(agents); }
+  const std::vector<double>& channel_times() const override { return op_.set().channel_times; }
 
  protected:
   void apply(std::span<const Operator::Query> queries) override { op_.predict(queries); }

@@ -20,7 +20,18 @@ DatasetReader open_dataset(const std::shared_ptr<const MemoryDataset>& arrays, T
   return DatasetReader(arrays, shown_to(task));
 }
 
-void check_fits(const SetDescription& trained_on, const SetDescription& given, std::string_view doing) {
+void check_fits(const SetDescription& trained, const SetDescription& given, std::string_view doing) {
+  const bool frames = !trained.channel_times.empty() && !given.time.empty();  // of a model that gives all at once
+  if (!same_times(trained.channel_times, frames ? given.time : given.channel_times) &&
+      !(trained.channel_times.empty() && given.channel_times.empty())) {
+    const auto text = [](const std::vector<double>& times) {
+      return times.empty() ? std::string("a dataset without times")
+                           : fmt::format("{} times, {:g} to {:g}", times.size(), times.front(), times.back());
+    };
+    fail(doing, text(trained.channel_times), text(frames ? given.time : given.channel_times),
+         "the model predicts all times of its training at once, and no others");
+  }
+  const SetDescription trained_on = frames ? channels_as_times(trained) : trained;
   const auto text = [](const SetDescription& d) {
     return fmt::format("{} {} with {} coordinates, {} input and {} output channels",
                        d.time.empty() ? "a steady" : "a time-dependent", geometry_name(d.geometry), d.dims(),

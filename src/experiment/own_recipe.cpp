@@ -27,14 +27,15 @@ namespace {
 constexpr const char* kDoing = "choosing a recipe";
 constexpr std::int64_t kPointsPerStep =
     1600;  // a step of fewer points is mostly overhead, one of more learns too rarely
-constexpr std::int64_t kStepsOfAnEpoch = 40;  // of an epoch, where the samples allow it
-constexpr std::int64_t kMostEpochs = 400;     // beyond them nothing was gained on any dataset tried
-constexpr std::size_t kMiddleSize = 3;        // of own_sizes(), where the choice begins
-constexpr double kStateNoise = 0.1;           // of models that step in time, relative to what changes in a step
-constexpr double kMostStateNoise = 0.03;      // relative to the state
-constexpr double kSmallDifference = 0.2;      // samples that differ by less from their mean field hide in it
-constexpr double kFineTuningRate = 0.25;      // of the rate a new model learns at
-constexpr double kUnequalChannels = 10;       // deviations further apart are weighed in the loss
+constexpr std::int64_t kStepsOfAnEpoch = 40;    // of an epoch, where the samples allow it
+constexpr std::int64_t kMostEpochs = 400;       // beyond them nothing was gained on any dataset tried
+constexpr std::size_t kMiddleSize = 3;          // of own_sizes(), where the choice begins
+constexpr double kStateNoise = 0.1;             // of models that step in time, relative to what changes in a step
+constexpr double kMostStateNoise = 0.03;        // relative to the state
+constexpr double kSmallDifference = 0.2;        // samples that differ by less from their mean field hide in it
+constexpr double kFineTuningRate = 0.25;        // of the rate a new model learns at
+constexpr std::int64_t kMostTimesAtOnce = 256;  // times by fields
+constexpr double kUnequalChannels = 10;         // deviations further apart are weighed in the loss
 
 // Visits of samples that a size needs before it beats the next smaller one, measured on Darcy and Elasticity
 // (docs/accuracy.md): about the square root of its parameters.
@@ -66,18 +67,25 @@ Task task_for(const DataFacts& facts) {
              : Task::autoregressive;
 }
 
-// What the user says of model.task, if anything: other keys of the recipe follow from it.
-std::optional<Task> said_task(const std::vector<std::string>& overrides) {
+// What the user says of one key, if anything: others of the recipe follow from it.
+std::optional<TrainConfig> said_of(const char* key, const std::vector<std::string>& overrides) {
   TrainConfig config;
   Schema schema;
   bind_train_config(schema, config);
   bool said = false;
   for (const std::string& assignment : overrides) {
-    if (!assignment.starts_with("model.task=")) continue;
+    if (!assignment.starts_with(std::string(key) + "=")) continue;
     schema.override_with(assignment);
     said = true;
   }
-  return said ? std::optional(config.lano.task) : std::nullopt;
+  return said ? std::optional(config) : std::nullopt;
+}
+
+// Inputs that drive the whole history give all of it in one prediction, at the price of one frame: on Plasticity 40 %
+// less error in the same time than a function of time (docs/accuracy.md).
+bool all_times_at_once(const DataFacts& facts) {
+  return task_for(facts) == Task::time_conditional &&
+         frames_of(facts) * facts.set.output_channels() <= kMostTimesAtOnce;
 }
 
 std::string geometry_text(const DataFacts& facts) {
@@ -94,7 +102,27 @@ DataFacts data_facts(const std::string& file, std::optional<Task> task) {
   return data_facts(data, task);
 }
 
+namespace {
+
+DataFacts facts_of(const TrainConfig& data, std::optional<Task> task);
+
+}  // namespace
+
 DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
+  if (data.times == Times::channels) {
+    TrainConfig with_frames = data;
+    with_frames.times = Times::frames;
+    const std::vector<double> of_fields = data_facts(with_frames, task).output_scale;
+    DataFacts facts = facts_of(data, Task::steady);
+    for (std::size_t c = 0; c < facts.output_scale.size(); ++c) facts.output_scale[c] = of_fields[c % of_fields.size()];
+    return facts;
+  }
+  return facts_of(data, task);
+}
+
+namespace {
+
+DataFacts facts_of(const TrainConfig& data, std::optional<Task> task) {
   // If first frames are given and nothing else is requested, the history is stepped.
   const DatasetReader reader = open_training_set(data, task.value_or(Task::autoregressive));
   DataFacts facts;
@@ -129,6 +157,8 @@ DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
   return facts;
 }
 
+}  // namespace
+
 const std::vector<Size>& own_sizes() {
   static const std::vector<Size> sizes{{3, 16, 2, 16}, {4, 24, 3, 32}, {4, 32, 4, 64},   {6, 32, 4, 64},
                                        {6, 48, 6, 64}, {6, 64, 8, 64}, {8, 96, 12, 128}, {8, 128, 16, 128}};
@@ -149,6 +179,7 @@ TrainConfig recipe_of_size(const DataFacts& facts, const Size& size, std::option
   model.exchange = cloud || facts.deformed;          // on the fixed grid of Darcy it gains nothing (docs/accuracy.md)
   model.first_weights = FirstWeights::scaled;
   model.task = task.value_or(task_for(facts));
+  if (!facts.set.channel_times.empty()) config.times = Times::channels;
   const std::int64_t starts =
       std::max<std::int64_t>(1, frames_of(facts) - (model.task == Task::autoregressive ? facts.set.given_frames : 0));
   const std::int64_t items = facts.training * starts;
@@ -193,13 +224,23 @@ OwnRecipe own_recipe(const std::string& file, const std::vector<std::string>& ov
   return own_recipe(said, overrides, minutes, scratch);
 }
 
-OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& overrides, double minutes,
+OwnRecipe own_recipe(const TrainConfig& given, const std::vector<std::string>& overrides, double minutes,
                      const std::filesystem::path& scratch) {
+  TrainConfig said = given;
   const std::string& from = said.from;
   check_data_file(said.data);
   const std::optional<ModelFile> start = from.empty() ? std::nullopt : std::optional(read_model_file(from));
-  const std::optional<Task> task = start ? with_start({}, *start).lano.task : said_task(overrides);
-  const DataFacts facts = data_facts(said, task);
+  const std::optional<TrainConfig> said_task = said_of("model.task", overrides),
+                                   said_times = said_of("data.times", overrides);
+  const std::optional<Task> task = start       ? std::optional(with_start({}, *start).lano.task)
+                                   : said_task ? std::optional(said_task->lano.task)
+                                               : std::nullopt;
+  if (start || said_times) said.times = start ? with_start({}, *start).times : said_times->times;
+  DataFacts facts = data_facts(said, task);
+  if (!start && !said_times && !task && all_times_at_once(facts)) {
+    said.times = Times::channels;
+    facts = data_facts(said, task);
+  }
   if (start) check_fits(start->set, facts.set, fmt::format("starting from '{}'", from));
   if (task) check_task_fits(*task, facts.set);
   const auto made = [&](const Size& size) {
@@ -258,14 +299,17 @@ OwnRecipe own_recipe(const TrainConfig& said, const std::vector<std::string>& ov
     own.config.epochs = std::min(own.config.epochs, kMostEpochs);
   }
   const TrainConfig& c = own.config;
-  const std::string kind = c.lano.task == Task::steady           ? ""
+  const std::int64_t at_once = std::ssize(facts.set.channel_times);
+  const std::string kind = at_once > 0                           ? fmt::format(", all {} times at once", at_once)
+                           : c.lano.task == Task::steady         ? ""
                            : c.lano.task == Task::autoregressive ? ", stepping from frame to frame"
                                                                  : ", a function of time";
+  const SetDescription shown = channels_as_times(facts.set);
   own.because = {
       fmt::format("data    {}, {} training and {} validation samples{}, {} input and {} output channel{}",
                   geometry_text(facts), facts.training, facts.validation,
-                  facts.set.time.empty() ? "" : fmt::format(" of {} frames", frames_of(facts)),
-                  facts.set.input_channels(), facts.set.output_channels(), facts.set.output_channels() == 1 ? "" : "s"),
+                  shown.time.empty() ? "" : fmt::format(" of {} frames", shown.time.size()), shown.input_channels(),
+                  shown.output_channels(), shown.output_channels() == 1 ? "" : "s"),
       fmt::format("model   LANO of {} blocks, width {}, {} agents{}{}", c.lano.layers, c.lano.width, c.lano.agents,
                   kind,
                   start ? ": " + start_text(c)

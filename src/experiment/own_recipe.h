@@ -20,9 +20,11 @@ struct DataFacts {
   SetDescription set;
   std::int64_t training = 0, validation = 0;  // samples
   bool deformed = false;                      // a mesh, or a grid, of each sample's own
-  bool initial = false;                       // first frames are given as states
-  bool uniform = false;                       // a grid of equal steps, the same for all samples
-  std::vector<double> output_scale;           // deviation of each output channel over the training split
+  // Where data.times = "channels" the set has its times as channels, and output_scale is that of a field over all
+  // times.
+  bool initial = false;              // first frames are given as states
+  bool uniform = false;              // a grid of equal steps, the same for all samples
+  std::vector<double> output_scale;  // deviation of each output channel over the training split
   double change = 0;  // datasets in time: root mean square change from frame to frame, relative to output_scale
   // Meshes: the least of the output channels' deviations from their mean field, relative to output_scale; else 1.
   double difference = 1;

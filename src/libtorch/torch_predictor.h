@@ -18,6 +18,7 @@ class TorchPredictor : public Predictor {
   Task task() const override;
   std::int64_t state_frames() const override { return state_frames_; }
   std::int64_t use_agents(std::int64_t agents) override { return model_->use_agents(agents); }
+  const std::vector<double>& channel_times() const override { return about_.set.channel_times; }
   OperatorModel& model() { return *model_; }
 
  protected:

@@ -9,9 +9,15 @@
 
 namespace lano::serve {
 
-// Models that step in time read a dataset otherwise than the rest: as states.
+// Models that step in time read a dataset otherwise than the rest: as states; and those that give all times at once as
+// channels.
 struct SampleSource::Set {
-  std::shared_ptr<DatasetReader> fields, states;
+  std::shared_ptr<DatasetReader> fields, states, channels;
+
+  const DatasetReader& as_read_by(const Operator& op) const {
+    if (op.task() == Task::autoregressive) return *states;
+    return op.set().channel_times.empty() || channels == nullptr ? *fields : *channels;
+  }
 };
 
 SampleSource::SampleSource(const std::vector<std::string>& files) {
@@ -19,13 +25,17 @@ SampleSource::SampleSource(const std::vector<std::string>& files) {
     auto set = std::make_shared<Set>();
     set->fields = std::make_shared<DatasetReader>(open_dataset(file, Task::steady));
     set->states = std::make_shared<DatasetReader>(open_dataset(file, Task::autoregressive));
+    if (!set->fields->description().time.empty()) {
+      set->channels = std::make_shared<DatasetReader>(open_dataset(file, Task::steady));
+      set->channels->show_times_as_channels();
+    }
     sets_.push_back(std::move(set));
   }
 }
 
 const SampleSource::Set* SampleSource::fitting(const ServedModel& model) const {
   for (const auto& set : sets_) {
-    const DatasetReader& reader = model.op.task() == Task::autoregressive ? *set->states : *set->fields;
+    const DatasetReader& reader = set->as_read_by(model.op);
     try {
       check_fits(model.op.set(), reader.description(), "");
     } catch (const Error&) {
@@ -48,7 +58,7 @@ std::string SampleSource::sample(const ServedModel& model, std::int64_t index) c
   if (index < 0 || index >= std::ssize(ids))
     refuse(404, "showing a test sample", fmt::format("one of {} samples", ids.size()), std::to_string(index),
            ids.empty() ? "start the server with --data DATASET" : "");
-  const DatasetReader& reader = stepping ? *set->states : *set->fields;
+  const DatasetReader& reader = set->as_read_by(model.op);
   const std::lock_guard lock(mutex_);
   const Samples samples = reader.read(std::span(ids).subspan(static_cast<std::size_t>(index), 1));
   const SetDescription& about = reader.description();

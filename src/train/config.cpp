@@ -15,6 +15,9 @@ void bind_train_config(Schema& schema, TrainConfig& c) {
   schema.bind<TrainOn>("data.train_on", c.train_on,
                        {{"train", TrainOn::train}, {kTrainAndValidation, TrainOn::train_and_validation}},
                        "the splits to learn from; with validation included, the last weights are kept");
+  schema.bind<Times>("data.times", c.times, {{"frames", Times::frames}, {"channels", Times::channels}},
+                     "of a dataset with times: learned frame by frame, or all at once, as channels of one output (with "
+                     "model.task = \"steady\")");
   schema.bind("data.memory_gb", c.memory_gb,
               "larger training splits are read from the file ahead of each step; 0 for always");
   schema.bind("model.name", c.model, "which operator");
@@ -177,6 +180,10 @@ void check_train_config(const TrainConfig& c) {
   require(!steps || c.output != Scaling::field,
           "normalise.output = \"channel\" or \"none\" for models that step in time", "\"field\"");
   require(c.frames >= 0, "train.frames of at least 0", c.frames);
+  const bool together = c.times == Times::channels;
+  require(!together || c.lano.task == Task::steady, "model.task = \"steady\" for data.times = \"channels\"",
+          steps ? "\"autoregressive\"" : "\"time_conditional\"");
+  require(!together || c.frames == 0, "data.times = \"frames\" for train.frames", "\"channels\"");
   require(c.schedule.learning_rate > 0 && std::isfinite(c.schedule.learning_rate),
           "schedule.learning_rate above 0, finite", c.schedule.learning_rate);
   require(c.schedule.pct_start >= 0 && c.schedule.pct_start < 1, "schedule.pct_start in [0, 1)", c.schedule.pct_start);

@@ -20,6 +20,9 @@ enum class Scaling { channel, none, field };  // of a field by the normaliser; f
 
 enum class StartScaling { keep, refit };
 
+// How a dataset with times is learned: frame by frame (model.task says how), or all frames at once, as channels.
+enum class Times { frames, channels };
+
 // Which splits of a dataset are learned from. Where validation is one of them, nothing is left to choose weights by.
 enum class TrainOn { train, train_and_validation };
 inline constexpr const char* kTrainAndValidation = "train+validation";
@@ -28,6 +31,7 @@ struct TrainConfig {
   std::string data;                             // dataset file
   std::shared_ptr<const MemoryDataset> arrays;  // in its place: `data` is then but a name; no key of a recipe
   TrainOn train_on = TrainOn::train;
+  Times times = Times::frames;
   double memory_gb = 4;  // training splits larger than this are read ahead from the file
   std::string from;      // a model file whose weights training begins with; empty: drawn from the seed
   StartScaling from_normaliser = StartScaling::keep;

@@ -72,7 +72,8 @@ void check_task_fits(Task task, const SetDescription& set) {
   if (task == Task::steady && !set.time.empty()) {
     fail_usage(kDoing, "a dataset without times for model.task = \"steady\"",
                fmt::format("'{}' with output at {} times", set.name, set.time.size()),
-               "set model.task to autoregressive (steps from frame to frame) or time_conditional (a function of time)");
+               "set model.task to autoregressive (steps from frame to frame) or time_conditional (a function of time), "
+               "or data.times = \"channels\" (all times at once)");
   }
   if (task != Task::steady && set.time.empty()) {
     fail_usage(kDoing,

@@ -27,6 +27,7 @@ TrainConfig with_start(TrainConfig config, const ModelFile& start) {
     config.lano.task = b.task;
     config.lano.state_frames = b.state_frames;
   }
+  config.times = start.set.channel_times.empty() ? Times::frames : Times::channels;
   const Normaliser& map = start.normaliser;
   config.increments = !map.increment.empty();
   if (config.lano.task != Task::autoregressive) config.noise = 0;

@@ -42,6 +42,9 @@ Subject::Subject(std::shared_ptr<const DatasetReader> set, const TrainConfig& co
     : start(config.from.empty() ? std::nullopt : std::optional(read_model_file(config.from))),
       owned(std::move(set)),
       reader(*owned),
+      shown(config.times == Times::channels
+                ? std::make_shared<const DatasetReader>(open_with_frames(config, config.lano.task))
+                : owned),
       survey(survey_split(reader, config)),
       validation(reader, validation_ids(reader, config.train_on)) {
   if (start) {

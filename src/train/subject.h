@@ -31,6 +31,8 @@ struct Subject {
   std::optional<ModelFile> start;  // train.from: its model, its weights, and on request its normaliser
   std::shared_ptr<const DatasetReader> owned;
   const DatasetReader& reader;
+  // The same dataset as a user of the model sees it: with its times as frames where training has them as channels.
+  std::shared_ptr<const DatasetReader> shown;
   SplitSurvey survey;
   Validation validation;
 };

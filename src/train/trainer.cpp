@@ -214,10 +214,10 @@ TrainResult Trainer::run() {
 }
 
 std::vector<BaselineError> Trainer::baselines_on(Split split) const {
-  const SetDescription& set = subject_.reader.description();
+  const SetDescription& set = subject_.shown->description();
   const std::int64_t given = given_frames(config_.lano.task, chosen_state_frames(config_.lano, set), set);
-  return SimpleBaselines(subject_.reader, subject_.survey.ids, given)
-      .judge(subject_.reader, subject_.reader.indices(split));
+  return SimpleBaselines(*subject_.shown, subject_.survey.ids, given)
+      .judge(*subject_.shown, subject_.shown->indices(split));
 }
 
 void Trainer::announce() const {
@@ -436,9 +436,9 @@ void Trainer::judge(TrainResult& result) {
   record.training_seconds = result.seconds;
   const auto ids = options_.test ? subject_.reader.indices(Split::test) : std::vector<std::int64_t>{};
   if (!ids.empty()) {
-    record.test = judge_in_pieces(*predictor, subject_.reader, ids, kPieceBytes);
+    record.test = judge_in_pieces(*predictor, *subject_.shown, ids, kPieceBytes);
     if (options_.shown) {
-      const auto shown = shown_samples(*predictor, subject_.reader, ids_to_show(*record.test));
+      const auto shown = shown_samples(*predictor, *subject_.shown, ids_to_show(*record.test));
       if (folder_.writes()) write_shown(folder_.shown_samples(), shown);
     }
     if (options_.baselines) record.test_baselines = baselines_on(Split::test);

@@ -17,6 +17,8 @@ class Adder : public Predictor {
   Task task() const override { return task_; }
   std::int64_t state_frames() const override { return task_ == Task::autoregressive ? state_frames_ : 0; }
   std::int64_t use_agents(std::int64_t agents) override { return agents; }
+  const std::vector<double>& channel_times() const override { return together; }
+  std::vector<double> together;
   std::vector<std::size_t> calls;  // queries of each
 
  protected:

@@ -111,6 +111,32 @@ TEST(OwnRecipe, TimesAreSteppedOrAFunctionOfTime) {
   EXPECT_EQ(task("driven.h5"), Task::time_conditional);
 }
 
+// Inputs that drive a whole history: all its times at once, unless there are too many or the user says otherwise.
+TEST(OwnRecipe, AllTimesAtOnceWhereInputsDriveThem) {
+  const Scratch scratch;
+  make_set(scratch / "driven.h5", {.shape = {10, 10}, .inputs = 2, .outputs = 2, .frames = 5, .second_scale = 1e-6});
+  make_set(scratch / "long.h5", {.shape = {4, 4}, .inputs = 2, .frames = 300});
+  const auto own = [&](const char* name, std::vector<std::string> said) {
+    said.push_back("train.epochs=1");
+    return own_recipe((scratch / name).string(), said, 1, scratch / "timing");
+  };
+  const OwnRecipe chosen = own("driven.h5", {});
+  EXPECT_EQ(chosen.config.times, Times::channels);
+  EXPECT_EQ(chosen.config.lano.task, Task::steady);
+  EXPECT_NE(chosen.because[0].find("samples of 5 frames, 2 input and 2 output channels"), std::string::npos);
+  EXPECT_NE(chosen.because[1].find(", all 5 times at once"), std::string::npos);
+  // A field weighs the same at all times.
+  ASSERT_EQ(chosen.config.loss.channel_weights.size(), 10u);
+  EXPECT_EQ(chosen.config.loss.channel_weights[0], chosen.config.loss.channel_weights[8]);
+  EXPECT_NEAR(chosen.config.loss.channel_weights[1] / chosen.config.loss.channel_weights[0], 1e12, 1e7);
+  EXPECT_EQ(own("long.h5", {}).config.lano.task, Task::time_conditional);
+  const TrainConfig asked = own("driven.h5", {"model.task=time_conditional"}).config;
+  EXPECT_EQ(asked.lano.task, Task::time_conditional);
+  EXPECT_EQ(asked.times, Times::frames);
+  EXPECT_EQ(own("driven.h5", {"data.times=frames"}).config.lano.task, Task::time_conditional);
+  EXPECT_EQ(own("long.h5", {"data.times=channels"}).config.times, Times::channels);
+}
+
 // The given task decides what follows from it; an impossible one is refused with the possible ones.
 TEST(OwnRecipe, TheTaskMayBeSaid) {
   const Scratch scratch;

@@ -1,5 +1,6 @@
 """lano.fit: what it takes, what it says, that it is `lano train`."""
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -120,7 +121,7 @@ def test_time_conditional(capsys, data):
     times = [0.0, 0.5, 1.0, 2.0]
     frames = np.stack([np.exp(-t) * u for t in times], 1)
     two = np.stack([a, a**2], -1)  # two inputs, one output: no state
-    op, said = understood(capsys, two, frames, times=times)
+    op, said = understood(capsys, two, frames, times=times, task="time_conditional")
     assert said == "24 samples, grid 10x9, 4 frames from t = 0 to 2, 2 input, 1 output channel"
     assert op.task == "time_conditional" and op.times == times
     assert op.predict(two[0], time=0.7).shape == (10, 9, 1)
@@ -128,6 +129,36 @@ def test_time_conditional(capsys, data):
     assert np.array_equal(op.predict(two[:2])[1, 2], op.predict(two[1], time=1.0))
     found = op.evaluate(two, frames)
     assert len(found.per_step) == 4 and found.per_step.mean() > 0
+
+
+def test_all_times_at_once(capsys, data):
+    a, u = data
+    times = [0.5, 1.0, 2.0]
+    frames = np.stack([np.stack([np.exp(-t) * u, t * u], -1) for t in times], 1)  # [24, 3, 10, 9, 2]
+    two = np.stack([a, a**2], -1)
+    op, said = understood(capsys, lano.Dataset(two, frames, times=times, output_names=["p", "q"]))
+    assert said == "24 samples, grid 10x9, 3 frames from t = 0.5 to 2, 2 input, 2 output channels"
+    assert op.task == "steady" and op.times == times and op.output == ["p", "q"]
+    one, many = op.predict(two[0]), op.predict(two[:3])
+    assert one.shape == (3, 10, 9, 2) and many.shape == (3, 3, 10, 9, 2)
+    assert np.array_equal(one, many[0])
+    found = op.evaluate(two, frames)
+    assert len(found.per_step) == 3
+    errors = [np.linalg.norm(p - q) / np.linalg.norm(q) for p, q in zip(op.predict(two), frames)]
+    assert found.per_sample["relative_l2"] == pytest.approx(errors, rel=1e-4)
+    again = pickle.loads(pickle.dumps(op))
+    assert again.times == times and np.array_equal(again.predict(two[0]), one)
+    # The derivative along a direction of the input, against a difference of predictions.
+    rng = np.random.default_rng(3)
+    g, along = rng.normal(size=one.shape), rng.normal(size=two[0].shape)
+    slope = (op.vjp(two[0], g).input * along).sum()
+    step = 1e-2
+    truth = (g * (op.predict(two[0] + step * along) - op.predict(two[0] - step * along))).sum() / (2 * step)
+    assert slope == pytest.approx(truth, rel=1e-2)
+    points = op.coordinates[:5]
+    assert op.prepare(two[0]).decode(points, two[0].reshape(-1, 2)[:5]).shape == (3, 5, 2)
+    with pytest.raises(lano.Error, match="not conditioned on time"):
+        op.predict(two[0], times=[0.5])
 
 
 def test_autoregressive(capsys, data):
