@@ -31,9 +31,8 @@ std::string read_web_runtime(const std::filesystem::path& program_folder) {
     const std::filesystem::path file = program_folder / place;
     if (std::filesystem::exists(file)) return read_file(file, "reading the runtime for pages", 1 << 26);
   }
-  fail("exporting a page",
-       "the runtime as WebAssembly (lano.wasm), which the build makes where emscripten is installed",
-       "none beside this program", "scripts/packages web installs it; then build again");
+  fail_plainly("exporting a page", "the runtime as WebAssembly (lano.wasm) was not built, for want of emscripten",
+               "scripts/packages web installs emscripten; then build again");
 }
 
 std::string page_with_model(const std::filesystem::path& model_file, const std::string& web_runtime,
