@@ -44,8 +44,28 @@ cmp -s grid-1/model.safetensors again/model.safetensors || wrong "resumed with a
 refused 3 'training on 3 ranks: expected at least one sample of a batch for each, found train.batch = 2' \
   train "${grid[@]}" --set train.batch=2
 refused 2 "reading 'none.h5': there is nothing at that path" train --config "$configs/darcy/laptop.toml" --data none.h5
+refused 4 'dividing each mesh over 4 ranks: expected at most 1: 225 points are cut into as many pieces' \
+  train "${grid[@]}" --mesh-ranks 4
 refused 2 'expected one process, found 2 ranks' report grid-1
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
+
+# Ranks that would not do the same: what the sentence says; program, dataset and further options of rank 1.
+unlike() {
+  local pattern=$1 program=$2 data=$3 recipe=(--config "$configs/darcy/laptop.toml" --set train.batch=4); shift 3
+  timeout 300 mpirun --oversubscribe -n 1 "$lano" train --data grid.h5 "${recipe[@]}" --out unlike : \
+    -n 1 "$program" train --data "$data" "${recipe[@]}" --out unlike "$@" >out.log 2>err.log &&
+    wrong "unlike ranks trained: $pattern"
+  [ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: training on 2 ranks: $pattern" err.log ||
+    wrong "unlike ranks said: $(grep '^lano: ' err.log)"
+  [ ! -e unlike ] || { wrong "unlike ranks left a folder: $pattern"; rm -rf unlike; }
+}
+"$lano" generate darcy --resolution 43 --stride 3 --train 20 --test 4 --seed 1 --out other.h5 >/dev/null 2>&1
+mkdir -p other/bin
+cp "$lano" "$folder/lano-mpi.so" other/bin/
+echo >>other/bin/lano  # another build
+unlike 'expected on rank 1 the dataset of rank 0: .*; give all ranks the same dataset' "$lano" other.h5
+unlike 'expected on rank 1 the command of rank 0' "$lano" grid.h5 --set model.width=16
+unlike 'expected on rank 1 the program of rank 0' other/bin/lano grid.h5
 
 # What one rank does wrong is said by the first, with its name.
 timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : \
