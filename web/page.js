@@ -85,9 +85,10 @@ function compare() {
     below += exact.values[i] ** 2;
   }
   const error = Math.sqrt(above / below);
-  const ms = (seconds) => `${shortNumber(seconds * 1000)} ms`, times = shortNumber(exact.seconds / answer.seconds);
+  const ms = (seconds) => `${shortNumber(seconds * 1000)} ms`, times = exact.seconds / answer.seconds;
+  const speed = times < 1 ? `${shortNumber(1 / times)} times as slow` : `${shortNumber(times)} times as fast`;
   const solver = exact.seconds
-    ? `solver ${ms(exact.seconds)}, operator ${ms(answer.seconds)}: ${times} times as fast` : 'truth from the dataset';
+    ? `solver ${ms(exact.seconds)}, operator ${ms(answer.seconds)}: ${speed}` : 'truth from the dataset';
   $('comparison').textContent = `relative L2 error ${(100 * error).toFixed(2)} %; ${solver}`;
 }
 

@@ -13,6 +13,7 @@
 #include "serve/embedded.h"
 #include "serve/http_error.h"
 #include "serve/solver.h"
+#include "serve/waiting_place.h"
 
 namespace lano::serve {
 namespace {
@@ -27,11 +28,11 @@ constexpr const char* kPolicy =
   refuse_plainly(429, kAsking, fmt::format("{} {} are waiting already", most, what), "come back in a moment");
 }
 
-// Counts one more, or refuses it: while its body was read, others may have come.
-void take_place(std::atomic<std::int64_t>& waiting, const char* what, std::int64_t most) {
-  if (waiting.fetch_add(1) < most) return;
-  --waiting;
-  refuse_full(what, most);
+// A place, or the request is refused: while its body was read, others may have come.
+std::shared_ptr<WaitingPlace> take_place(std::atomic<std::int64_t>& waiting, const char* what, std::int64_t most) {
+  auto place = std::make_shared<WaitingPlace>(waiting, most);
+  if (!place->taken()) refuse_full(what, most);
+  return place;
 }
 
 }  // namespace
@@ -292,9 +293,9 @@ Response Service::sample_answer(const Request&, const Place& place) const {
 void Service::predict(const std::shared_ptr<Request>& request, const Place& place, const Reply& reply) {
   const auto model = models_.find(place.model);
   if (!model) refuse(404, kAsking, "a model of /v1/models", fmt::format("'{}'", place.model));
-  take_place(metrics_.waiting, "predictions", options_.limits.waiting);
-  const Reply counted = [this, reply](Response response) {
-    --metrics_.waiting;
+  const auto waits = take_place(metrics_.waiting, "predictions", options_.limits.waiting);
+  const Reply counted = [reply, waits](Response response) {
+    waits->give_back();
     reply(std::move(response));
   };
   readers_.add([this, request, model, counted] {
@@ -345,8 +346,8 @@ void Service::queue_prediction(const Request& request, const std::shared_ptr<con
 void Service::solve(const std::shared_ptr<Request>& request, const Place& place, const Reply& reply) {
   const auto model = models_.find(place.model);
   if (!model) refuse(404, kAsking, "a model of /v1/models", fmt::format("'{}'", place.model));
-  take_place(metrics_.solves_waiting, "solves", options_.limits.solves);
-  solver_.add([this, request, model, reply] {
+  const auto waits = take_place(metrics_.solves_waiting, "solves", options_.limits.solves);
+  solver_.add([this, request, model, reply, waits] {
     Response response;
     try {
       FieldsBody body = read_body(*request, static_cast<std::size_t>(options_.limits.values));
@@ -357,7 +358,7 @@ void Service::solve(const std::shared_ptr<Request>& request, const Place& place,
     } catch (const std::exception& error) {
       response = failure(error);
     }
-    --metrics_.solves_waiting;
+    waits->give_back();
     reply(std::move(response));
   });
 }

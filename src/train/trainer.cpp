@@ -49,6 +49,14 @@ TrainConfig with_kept_start(TrainConfig config, const std::filesystem::path& fol
   return config;
 }
 
+Checkpoint beginning(const TrainConfig& config, const Subject& subject) {
+  Checkpoint state;
+  state.config = to_toml(config);
+  state.data = data_identity(subject.reader, subject.survey.ids);
+  state.threads = thread_count();
+  return state;
+}
+
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const std::filesystem::path& folder, const TrainOptions& options)
@@ -59,23 +67,21 @@ class Trainer {
         feed_(subject_.make_feed(model())),
         plan_(config, static_cast<std::int64_t>(subject_.survey.ids.size()),
               training_starts(config, subject_.reader.description())),
-        folder_(folder,
+        state_(beginning(config, subject_)),
+        folder_(checked(folder),
                 ranks().first()),  // last: recipe and data have been checked, and nothing written
         checkpoints_(folder_.checkpoints()) {
-    state_.config = to_toml(config);
-    state_.data = data_identity(subject_.reader, subject_.survey.ids);
-    state_.threads = thread_count();
     if (folder_.writes() && subject_.start && !std::filesystem::exists(start_file(folder)))
       write_model_file(start_file(folder), *subject_.start);
   }
 
-  void check_same_work();
   void resume();
   TrainResult run();
 
  private:
   Trainable& model() { return learner_.model(); }
   Listener& listener() const { return *options_.listener; }
+  const std::filesystem::path& checked(const std::filesystem::path& folder) const;
   bool done() const { return state_.epoch == config_.epochs || state_.ended; }
 
   void announce() const;
@@ -104,9 +110,9 @@ class Trainer {
   Learner learner_;
   std::unique_ptr<SampleFeed> feed_;
   EpochPlan plan_;
+  Checkpoint state_;
   RunFolder folder_;
   CheckpointFolder checkpoints_;
-  Checkpoint state_;
   std::filesystem::path saved_;  // the newest state on disk
   Clock::time_point start_ = Clock::now(), checkpointed_ = start_;
   double learning_rate_ = 0;
@@ -114,13 +120,14 @@ class Trainer {
   std::vector<BaselineError> validation_baselines_;
 };
 
-// Ranks with another program, recipe or dataset would compute something meaningless.
-void Trainer::check_same_work() {
-  if (ranks().alone()) return;
+// The run folder, once it is known that all ranks do the same work: with another program, recipe or dataset one would
+// compute something meaningless.
+const std::filesystem::path& Trainer::checked(const std::filesystem::path& folder) const {
+  if (ranks().alone()) return folder;
   if (!mesh_ranks().alone()) {
     LanoConfig switches;
     LanoShape shape;
-    lano_from_json(model().architecture(), switches, shape);
+    lano_from_json(learner_.model().architecture(), switches, shape);
     const std::int64_t points = subject_.reader.description().points(),
                        most = kernels::most_training_ranks(points, kernels::network_shape(switches, shape));
     if (mesh_ranks().size() > most)
@@ -128,14 +135,26 @@ void Trainer::check_same_work() {
                  fmt::format("at most {}: {} points are cut into as many pieces", most, points),
                  fmt::format("--mesh-ranks {}", mesh_ranks().size()), "give a smaller --mesh-ranks");
   }
-  const std::string mine =
-      fmt::format("lano {}, {}; {}; {}", kVersion, kernels::kernels().name, deciding_recipe(config_), state_.data);
-  const std::vector<std::string> all = ranks().gather(mine);
-  for (std::size_t r = 1; r < all.size(); ++r) {
-    if (all[r] == all[0]) continue;
-    fail(fmt::format("training on {} ranks", all.size()), fmt::format("on rank {} what rank 0 has ({})", r, all[0]),
-         all[r], "give all ranks the same program, processors, recipe and dataset");
-  }
+  const std::string doing = fmt::format("training on {} ranks", ranks().size());
+  // The number of the first rank that has something else than rank 0, and all they have.
+  const auto differing = [](const std::string& mine) {
+    std::vector<std::string> all = ranks().gather(mine);
+    const auto other = std::find_if(all.begin(), all.end(), [&](const std::string& one) { return one != all[0]; });
+    const auto rank = other == all.end() ? std::size_t{0} : static_cast<std::size_t>(other - all.begin());
+    return std::pair(rank, std::move(all));
+  };
+  const auto same = [&](const char* name, const std::string& mine) {
+    if (const auto [rank, all] = differing(mine); rank > 0)
+      fail(doing, fmt::format("on rank {} the {} of rank 0: {}", rank, name, all[0]), all[rank],
+           fmt::format("give all ranks the same {}", name));
+  };
+  same("version", fmt::format("lano {}", kVersion));
+  same("kernels", std::string(kernels::kernels().name));
+  same("dataset", state_.data);
+  if (const auto [rank, all] = differing(deciding_recipe(config_)); rank > 0)
+    fail_plainly(doing, fmt::format("the recipe of rank {} differs from that of rank 0", rank),
+                 "give all ranks the same recipe");
+  return folder;
 }
 
 void Trainer::resume() {
@@ -514,7 +533,7 @@ TrainResult train(const TrainConfig& config, const std::filesystem::path& run_fo
   check_train_config(config);
   check_ranks(config);
   Trainer trainer(config, run_folder, options);
-  trainer.check_same_work();
+  ranks().meet();  // a folder that the first rank cannot use is heard of here
   if (options.resume) trainer.resume();
   return trainer.run();
 }

@@ -12,16 +12,17 @@ long=(--config "$configs/darcy/laptop.toml" --data grid.h5 --set train.batch=4 -
 "$lano" train "${long[@]}" --out whole >/dev/null 2>&1 || wrong "the run alone"
 RANDOM=20
 longest=0
+# The ranks of a job: their command begins with the program, that of mpirun does not, and the folder is this test's own.
+ranks="^[^ ]*lano train .*--out $work/killed"
 for time in $(seq "$times"); do
   rm -rf killed
   mesh=$((time % 2 + 1))
-  on 2 "$lano" train "${long[@]}" --mesh-ranks "$mesh" --out killed >/dev/null 2>killed.log &
+  on 2 "$lano" train "${long[@]}" --mesh-ranks "$mesh" --out "$work/killed" >/dev/null 2>killed.log &
   job=$!
   moment=$((RANDOM % 4000 + 50))
   sleep "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))"
-  # One of the ranks: their command begins with the program, that of mpirun does not.
   for _ in $(seq 600); do
-    mapfile -t found < <(pgrep -f -- "^$lano train .*--out killed")
+    mapfile -t found < <(pgrep -f -- "$ranks")
     if [ ${#found[@]} -gt 0 ] || ! kill -0 $job 2>/dev/null; then break; fi
     sleep 0.1
   done
@@ -31,7 +32,7 @@ for time in $(seq "$times"); do
   ended=$((($(date +%s%N) - start) / 1000000))
   [ $ended -gt $longest ] && longest=$ended
   [ $ended -le 10000 ] || wrong "killed after $moment ms: $ended ms to end"
-  pgrep -f -- "^$lano train .*--out killed" >/dev/null && wrong "killed after $moment ms: ranks are left behind"
+  pgrep -f -- "$ranks" >/dev/null && wrong "killed after $moment ms: ranks are left behind"
   if [ ! -e killed/config.toml ]; then
     on 2 "$lano" train "${long[@]}" --mesh-ranks "$mesh" --out killed >killed.log 2>&1 || wrong "beginning again"
   elif ! [ -e killed/evaluation.json ]; then

@@ -133,6 +133,13 @@ on 4 "$lano" train "${both[@]}" --mesh-ranks 2 --stop-after 1 --out both-4 >both
 on 2 "$lano" train --resume both-4 --mesh-ranks 2 --threads 1 >both.log 2>&1 || wrong "going on: $(head -n 1 both.log)"
 cmp -s both-1/model.safetensors both-4/model.safetensors || wrong "groups of ranks: another model file"
 
+# Four groups of two.
+"$lano" generate darcy --resolution 43 --stride 1 --train 10 --test 2 --out darcy.h5 >/dev/null 2>&1
+four=(--data darcy.h5 "${small[@]}" --set train.batch=4)
+"$lano" train "${four[@]}" --out four-1 >/dev/null 2>&1 || wrong "four groups alone"
+on 8 "$lano" train "${four[@]}" --mesh-ranks 2 --out four-8 >four.log 2>&1 || wrong "eight ranks: $(head -n 1 four.log)"
+cmp -s four-1/model.safetensors four-8/model.safetensors || wrong "eight ranks in four groups: another model file"
+
 # Wrong use: one sentence before the first step.
 refused 4 'dividing each mesh over 3 ranks: expected a number that divides the ranks' train "${both[@]}" --mesh-ranks 3
 refused 3 'divide each mesh over more of them by --mesh-ranks' train "${both[@]}"
@@ -151,9 +158,12 @@ bytes_ = open("grid.h5", "rb").read()
 at = bytes_.index(a[2].tobytes()) + a[2].nbytes - 4
 open("nan.h5", "wb").write(bytes_[:at] + np.float32("nan").tobytes() + bytes_[at + 4:])
 PY
+# Ten seconds more than a job without a fault takes on this machine now: a busy one needs as long to start the ranks.
 start=$SECONDS
+on 3 "$lano" predict grid-1/model.safetensors --data grid.h5 --out good.h5 >out.log 2>&1 || wrong "no fault, and failed"
+most=$((SECONDS - start + 10)) start=$SECONDS
 on 3 "$lano" predict grid-1/model.safetensors --data nan.h5 --out bad.h5 >out.log 2>err.log && wrong "a NaN was taken"
-[ $((SECONDS - start)) -le 10 ] || wrong "a NaN on one rank: $((SECONDS - start)) s to end"
+[ $((SECONDS - start)) -le $most ] || wrong "a NaN on one rank: $((SECONDS - start)) s to end"
 said "a NaN on one rank" "rank 2: reading 'nan.h5': expected finite numbers in /input"
 ls bad.h5* >/dev/null 2>&1 && wrong "a NaN on one rank left a file"
 
@@ -165,7 +175,7 @@ export -f on_full
 start=$SECONDS
 on 2 bash -c 'on_full "$@"' - "$lano" predict grid-1/model.safetensors --data grid.h5 --out full.h5 \
   >out.log 2>err.log && wrong "a full disk was taken"
-[ $((SECONDS - start)) -le 10 ] || wrong "a full disk on one rank: $((SECONDS - start)) s to end"
+[ $((SECONDS - start)) -le $most ] || wrong "a full disk on one rank: $((SECONDS - start)) s to end"
 said "a full disk on one rank" "rank 1: writing 'full.h5': expected space"
 ls full.h5* >/dev/null 2>&1 && wrong "a full disk on one rank left a file"
 fi

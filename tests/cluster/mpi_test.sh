@@ -44,8 +44,28 @@ cmp -s grid-1/model.safetensors again/model.safetensors || wrong "resumed with a
 refused 3 'training on 3 ranks: expected at least one sample of a batch for each, found train.batch = 2' \
   train "${grid[@]}" --set train.batch=2
 refused 2 "reading 'none.h5': there is nothing at that path" train --config "$configs/darcy/laptop.toml" --data none.h5
+refused 4 'dividing each mesh over 4 ranks: expected at most 1: 225 points are cut into as many pieces' \
+  train "${grid[@]}" --mesh-ranks 4
 refused 2 'expected one process, found 2 ranks' report grid-1
 refused 2 'expected a LANO on the fused engine, found model.name = fno' train "${grid[@]}" --set model.name=fno
+
+# Ranks that would not do the same: what the sentence says; program, dataset and further options of rank 1.
+unlike() {
+  local pattern=$1 program=$2 data=$3 recipe=(--config "$configs/darcy/laptop.toml" --set train.batch=4); shift 3
+  timeout 300 mpirun --oversubscribe -n 1 "$lano" train --data grid.h5 "${recipe[@]}" --out unlike : \
+    -n 1 "$program" train --data "$data" "${recipe[@]}" --out unlike "$@" >out.log 2>err.log &&
+    wrong "unlike ranks trained: $pattern"
+  [ "$(grep -c '^lano: ' err.log)" = 1 ] && grep -q "^lano: training on 2 ranks: $pattern" err.log ||
+    wrong "unlike ranks said: $(grep '^lano: ' err.log)"
+  [ ! -e unlike ] || { wrong "unlike ranks left a folder: $pattern"; rm -rf unlike; }
+}
+"$lano" generate darcy --resolution 43 --stride 3 --train 20 --test 4 --seed 1 --out other.h5 >/dev/null 2>&1
+mkdir -p other/bin
+cp "$lano" "$folder/lano-mpi.so" other/bin/
+echo >>other/bin/lano  # another build
+unlike 'expected on rank 1 the dataset of rank 0: .*; give all ranks the same dataset' "$lano" other.h5
+unlike 'expected on rank 1 the command of rank 0' "$lano" grid.h5 --set model.width=16
+unlike 'expected on rank 1 the program of rank 0' other/bin/lano grid.h5
 
 # What one rank does wrong is said by the first, with its name.
 timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : \
@@ -53,16 +73,18 @@ timeout 300 mpirun --oversubscribe -n 1 "$lano" train "${grid[@]}" --out odd : \
   wrong "a rank with another command line was taken"
 grep -q '^lano: rank 1: .*--bad' err.log || wrong "another command line on rank 1: $(head -n 1 err.log)"
 
-# A killed rank ends the job within seconds, and what is left goes on to the same bytes.
+# A killed rank ends the job within seconds, and what is left goes on to the same bytes. Its ranks are known by the
+# folder, which is this test's own: the same test may run in another build at the same time.
 long=("${grid[@]}" --set model.layers=2 --set train.epochs=40 --set checkpoint.steps=5 --threads 1)
+ranks="^[^ ]*lano train .*--out $work/killed"
 "$lano" train "${long[@]}" --out whole >/dev/null 2>&1 || wrong "the long run alone"
-on 2 "$lano" train "${long[@]}" --out killed >/dev/null 2>&1 &
+on 2 "$lano" train "${long[@]}" --out "$work/killed" >/dev/null 2>&1 &
 for _ in $(seq 1200); do ls killed/checkpoint/step-* >/dev/null 2>&1 && break; sleep 0.1; done
-pkill -9 -n -f -- "^$lano train .*--out killed"
+pkill -9 -n -f -- "$ranks" || wrong "the job ended before one of its ranks was killed"
 start=$SECONDS
 wait $! && wrong "a job with a killed rank succeeded"
 [ $((SECONDS - start)) -le 10 ] || wrong "a job with a killed rank took $((SECONDS - start)) s to end"
-pgrep -f -- "^$lano train .*--out killed" >/dev/null && wrong "ranks are left behind"
+pgrep -f -- "$ranks" >/dev/null && wrong "ranks are left behind"
 on 2 "$lano" train --resume killed --threads 1 >/dev/null 2>&1 || wrong "going on after a kill"
 cmp -s whole/model.safetensors killed/model.safetensors || wrong "after a kill: other bytes"
 

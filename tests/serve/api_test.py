@@ -197,5 +197,8 @@ with Served(lano, *words, "--data", folder / "grid.h5") as s:
     names = [m["name"] for m in s.get("/v1/models").json["models"]]
     assert names == models, names
 exact(api)
+unseen = [(path, method) for path, item in api["paths"].items() for method in ("get", "post")
+          if method in item and (path, method.upper(), "200") not in answered]
+assert not unseen, f"described, and never answered: {unseen}"
 print(f"{len(answered)} answers of the description seen: " +
       ", ".join(sorted({f"{status}" for _, _, status in answered})))
