@@ -101,7 +101,9 @@ void print_model(const std::string& path) {
              plain_text(architecture_name(model.architecture), 100), model.parameter_count(), model.weights.size());
   print_json_lines("architecture", model.architecture.dump());
   fmt::print("  trained on   {}\n", plain_text(model.set.name, 400));
-  print_set_lines(model.set);
+  print_set_lines(channels_as_times(model.set));
+  if (!model.set.channel_times.empty())
+    fmt::print("  network      all times at once, {} channels\n", model.set.output_channels());
   print_provenance(model.provenance);
 }
 

@@ -35,19 +35,24 @@ class Displacement {
   std::vector<float> mean() const;
 
  private:
-  // An axis of the mesh. On a finer one a point reads two trained points, each of which lies between some of the mesh.
+  // Displacements are interpolated from an inner mesh: along a finer axis its points are the trained ones, along the
+  // others those of the mesh.
   struct Axis {
     bool finer = false;
-    std::size_t known = 1, points = 1;
-    std::vector<AxisRow> back, there;  // to each point of the mesh, P; to each trained one, T (finer axes)
+    std::size_t known = 1, points = 1, inner = 1;
+    std::vector<AxisRow> to_mean;    // from an inner point to the trained ones: P, of coarser axes
+    std::vector<AxisRow> to_mesh;    // from an inner point to the mesh: T, of finer axes
+    std::vector<AxisRow> from_mesh;  // from a point of the mesh to the inner ones: P, of finer axes
   };
-  template <class Visit>  // visit(trained point, its weight, rows of T on each axis)
-  void visit_trained(std::size_t point, Visit&& visit) const;
+  using Rows = std::vector<AxisRow> Axis::*;
+  // The rows of a point of a mesh with these extents, one per axis.
+  std::vector<const AxisRow*> rows_at(std::size_t point, const std::vector<std::size_t>& extents, Rows which) const;
+  std::size_t inner_points() const;
+  void add_mean(std::size_t inner, double factor, std::span<double> sum) const;
 
   const MeanField& mean_;
   std::vector<Axis> axes_;
-  std::vector<std::size_t> known_, extents_;
-  std::vector<AxisRow> own_;  // of coarser axes: a point itself
+  std::vector<std::size_t> known_, extents_, inner_;  // of the trained mesh, the mesh and the inner one
 };
 
 }  // namespace lano

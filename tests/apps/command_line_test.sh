@@ -298,6 +298,15 @@ expect 0 '^  frame +2, t = 0.1 +relative L2 [0-9]\.[0-9]{4}e-0[1-9]$' \
   "$lano" eval brun/model.safetensors --data b.h5 --steps 2 --picture seen.png --animation now.png
 grep -q acTL now.png || complain "now.png does not move"
 expect 0 'animation: then.png' "$lano" report brun --animation then.png
+# All times in one prediction: frames again for whoever evaluates or predicts.
+expect 0 '^test relative L2 +[0-9]\.[0-9]{4}e[-+]0[0-9]$' \
+  "$lano" train --data b.h5 --out once $tiny --set data.times=channels --set train.selection=last
+expect 0 '^  frame +3, t = 0.15 +relative L2 [0-9]\.[0-9]{4}e[-+]0[0-9]$' "$lano" eval once/model.safetensors --data b.h5
+expect 0 '^once.pvd .numbered.: 1 prediction of \[8, 8\], 4 frames, t = 0 to 0.15' \
+  "$lano" predict once/model.safetensors --data b.h5 --split test --out once.pvd
+expect 2 'predicts all times of its training at once; leave out --times$' \
+  "$lano" predict once/model.safetensors --data b.h5 --times 0.1 --out never.npy
+expect 0 '^  network +all times at once, 8 channels$' "$lano" info once/model.safetensors
 grep -q acTL then.png || complain "then.png does not move"
 grep -q 'relative L2 against t"' brun/report/index.html || complain "the error in time is not drawn over the times"
 expect 0 '^b.npy: 1 prediction of \[8, 8\], 6 frames, t = 0 to 0.25; ' \

@@ -114,7 +114,7 @@ TEST(OwnRecipe, TimesAreSteppedOrAFunctionOfTime) {
 // Inputs that drive a whole history: all its times at once, unless there are too many or the user says otherwise.
 TEST(OwnRecipe, AllTimesAtOnceWhereInputsDriveThem) {
   const Scratch scratch;
-  make_set(scratch / "driven.h5", {.shape = {10, 10}, .inputs = 2, .outputs = 2, .frames = 5, .second_scale = 1e-6});
+  make_set(scratch / "driven.h5", {.shape = {10, 10}, .inputs = 3, .outputs = 2, .frames = 5, .second_scale = 1e-6});
   make_set(scratch / "long.h5", {.shape = {4, 4}, .inputs = 2, .frames = 300});
   const auto own = [&](const char* name, std::vector<std::string> said) {
     said.push_back("train.epochs=1");
@@ -123,7 +123,7 @@ TEST(OwnRecipe, AllTimesAtOnceWhereInputsDriveThem) {
   const OwnRecipe chosen = own("driven.h5", {});
   EXPECT_EQ(chosen.config.times, Times::channels);
   EXPECT_EQ(chosen.config.lano.task, Task::steady);
-  EXPECT_NE(chosen.because[0].find("samples of 5 frames, 2 input and 2 output channels"), std::string::npos);
+  EXPECT_NE(chosen.because[0].find("samples of 5 frames, 3 input and 2 output channels"), std::string::npos);
   EXPECT_NE(chosen.because[1].find(", all 5 times at once"), std::string::npos);
   // A field weighs the same at all times.
   ASSERT_EQ(chosen.config.loss.channel_weights.size(), 10u);

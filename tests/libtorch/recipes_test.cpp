@@ -44,7 +44,8 @@ TEST(Recipes, EveryPairMakesAModelOrIsRefusedAsTheCatalogueSays) {
       for (const ModelInfo& model : model_catalogue()) {
         const std::string what = fmt::format("{} {} {}", model.name, benchmark, preset), name(model.name);
         const TrainConfig config = read_recipe_files(recipe_files(LANO_CONFIGS, benchmark, name, preset), {});
-        const SetDescription set = described(benchmark, extent);
+        const SetDescription frames = described(benchmark, extent),
+                             set = config.times == Times::channels ? times_as_channels(frames) : frames;
         LanoConfig sizes = config.lano;
         if (name != "lano") {
           sizes.pool = Pool::sequence;

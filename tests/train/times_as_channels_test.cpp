@@ -58,7 +58,7 @@ std::filesystem::path driven_heat(const test::Scratch& scratch, const std::vecto
 TrainConfig together(const std::filesystem::path& data) {
   TrainConfig config = test::tiny(data);
   config.times = Times::channels;
-  config.epochs = 30;
+  config.epochs = 60;
   return config;
 }
 
