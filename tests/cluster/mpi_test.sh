@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Training on ranks of MPI: the same model file as one process, whatever their number; failures that end the whole job
 # with one sentence. Usage: mpi_test.sh LANO CONFIGS
+# LANO_RANKS: trainings on these numbers of ranks alone.
 set -u
 lano=$1 configs=$2
 # shellcheck source=tests/cluster/on_ranks.sh
@@ -13,7 +14,7 @@ small=(--set model.layers=2 --set train.epochs=2 --threads 1)
 
 # NAME RANKS... -- what to train
 same() {
-  local name=$1 counts=$2; shift 2
+  local name=$1 counts=${LANO_RANKS:-$2}; shift 2
   "$lano" train "$@" "${small[@]}" --out "$name-1" >"$name.log" 2>&1 ||
     { wrong "$name alone: $(tail -n 1 "$name.log")"; return; }
   for count in $counts; do
