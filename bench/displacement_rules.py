@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How far rules for the displacement at another resolution are from the truth (docs/accuracy.md, Why displacement).
 
-Usage: bench/displacement_rules.py airfoil-fine.h5     # lano generate airfoil --train 200 --test 30 --out airfoil-fine.h5
+Usage: bench/displacement_rules.py airfoil-fine.h5   # lano generate airfoil --train 200 --test 30 --out airfoil-fine.h5
 The mean mesh is that of the training samples at every second point; the truth that at every point and every third one.
 Prints root mean square and largest error of the vertical displacement in units of its deviation.
 """

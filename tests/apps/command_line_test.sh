@@ -301,7 +301,8 @@ expect 0 'animation: then.png' "$lano" report brun --animation then.png
 # All times in one prediction: frames again for whoever evaluates or predicts.
 expect 0 '^test relative L2 +[0-9]\.[0-9]{4}e[-+]0[0-9]$' \
   "$lano" train --data b.h5 --out once $tiny --set data.times=channels --set train.selection=last
-expect 0 '^  frame +3, t = 0.15 +relative L2 [0-9]\.[0-9]{4}e[-+]0[0-9]$' "$lano" eval once/model.safetensors --data b.h5
+expect 0 '^  frame +3, t = 0.15 +relative L2 [0-9]\.[0-9]{4}e[-+]0[0-9]$' \
+  "$lano" eval once/model.safetensors --data b.h5
 expect 0 '^once.pvd .numbered.: 1 prediction of \[8, 8\], 4 frames, t = 0 to 0.15' \
   "$lano" predict once/model.safetensors --data b.h5 --split test --out once.pvd
 expect 2 'predicts all times of its training at once; leave out --times$' \

@@ -135,30 +135,30 @@ def test_all_times_at_once(capsys, data):
     a, u = data
     times = [0.5, 1.0, 2.0]
     frames = np.stack([np.stack([np.exp(-t) * u, t * u], -1) for t in times], 1)  # [24, 3, 10, 9, 2]
-    two = np.stack([a, a**2], -1)
-    op, said = understood(capsys, lano.Dataset(two, frames, times=times, output_names=["p", "q"]))
-    assert said == "24 samples, grid 10x9, 3 frames from t = 0.5 to 2, 2 input, 2 output channels"
+    three = np.stack([a, a**2, a**3], -1)
+    op, said = understood(capsys, lano.Dataset(three, frames, times=times, output_names=["p", "q"]))
+    assert said == "24 samples, grid 10x9, 3 frames from t = 0.5 to 2, 3 input, 2 output channels"
     assert op.task == "steady" and op.times == times and op.output == ["p", "q"]
-    one, many = op.predict(two[0]), op.predict(two[:3])
+    one, many = op.predict(three[0]), op.predict(three[:3])
     assert one.shape == (3, 10, 9, 2) and many.shape == (3, 3, 10, 9, 2)
     assert np.array_equal(one, many[0])
-    found = op.evaluate(two, frames)
+    found = op.evaluate(three, frames)
     assert len(found.per_step) == 3
-    errors = [np.linalg.norm(p - q) / np.linalg.norm(q) for p, q in zip(op.predict(two), frames)]
+    errors = [np.linalg.norm(p - q) / np.linalg.norm(q) for p, q in zip(op.predict(three), frames)]
     assert found.per_sample["relative_l2"] == pytest.approx(errors, rel=1e-4)
     again = pickle.loads(pickle.dumps(op))
-    assert again.times == times and np.array_equal(again.predict(two[0]), one)
+    assert again.times == times and np.array_equal(again.predict(three[0]), one)
     # The derivative along a direction of the input, against a difference of predictions.
     rng = np.random.default_rng(3)
-    g, along = rng.normal(size=one.shape), rng.normal(size=two[0].shape)
-    slope = (op.vjp(two[0], g).input * along).sum()
+    g, along = rng.normal(size=one.shape), rng.normal(size=three[0].shape)
+    slope = (op.vjp(three[0], g).input * along).sum()
     step = 1e-2
-    truth = (g * (op.predict(two[0] + step * along) - op.predict(two[0] - step * along))).sum() / (2 * step)
+    truth = (g * (op.predict(three[0] + step * along) - op.predict(three[0] - step * along))).sum() / (2 * step)
     assert slope == pytest.approx(truth, rel=1e-2)
     points = op.coordinates[:5]
-    assert op.prepare(two[0]).decode(points, two[0].reshape(-1, 2)[:5]).shape == (3, 5, 2)
+    assert op.prepare(three[0]).decode(points, three[0].reshape(-1, 3)[:5]).shape == (3, 5, 2)
     with pytest.raises(lano.Error, match="not conditioned on time"):
-        op.predict(two[0], times=[0.5])
+        op.predict(three[0], times=[0.5])
 
 
 def test_autoregressive(capsys, data):
