@@ -286,7 +286,7 @@ TEST(Networks, NothingToDoIsRefused) {
   Case c(settings()[0]);
   float output = 0;
   EXPECT_ERROR_WITH(Network(c.shape, c.weights, false).predict({}, c.input.data(), nullptr, &output),
-                    "at least one sample");
+                    "there are no samples");
 }
 
 }  // namespace
