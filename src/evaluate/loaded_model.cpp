@@ -21,6 +21,10 @@ bool needs_torch(const ModelFile& file, bool composite) {
   return composite || !is_lano(architecture_name(file.architecture));
 }
 
+bool can_load(const ModelFile& file, bool composite) {
+  return !needs_torch(file, composite) || torch_predictors() != nullptr;
+}
+
 void set_torch_predictors(LoadTorchModel load) { torch_predictors() = std::move(load); }
 
 LoadedModel load_model(ModelFile file, const std::string& doing, bool composite) {
@@ -29,12 +33,11 @@ LoadedModel load_model(ModelFile file, const std::string& doing, bool composite)
   file.weights.clear();
   loaded.about = file;
   file.weights = std::move(weights);
-  if (!needs_torch(file, composite)) {
-    loaded.predictor = std::make_unique<OperatorPredictor>(Operator(std::move(file)));
-  } else if (torch_predictors() != nullptr) {
+  if (!can_load(file, composite)) fail_without_torch(doing, architecture_name(file.architecture));
+  if (needs_torch(file, composite)) {
     loaded.predictor = torch_predictors()(std::move(file), doing);
   } else {
-    fail_without_torch(doing, architecture_name(file.architecture));
+    loaded.predictor = std::make_unique<OperatorPredictor>(Operator(std::move(file)));
   }
   return loaded;
 }

@@ -17,6 +17,8 @@ struct LoadedModel {
 
 // Other operators than LANO, and LANO by the composite engine (`composite`), are LibTorch's.
 bool needs_torch(const ModelFile& file, bool composite);
+// Whether this program has what the model needs.
+bool can_load(const ModelFile& file, bool composite = false);
 
 using LoadTorchModel = std::function<std::unique_ptr<Predictor>(ModelFile file, const std::string& doing)>;
 // Set once, at the start of a program that links LibTorch.

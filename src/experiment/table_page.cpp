@@ -131,7 +131,9 @@ ModelTable table_of(const std::vector<Pair>& pairs, const TablePlan& plan) {
 // One test sample as a run's model sees it, joined to the others.
 void add_view(const std::string& model, const fs::path& run, const DatasetReader& reader, std::int64_t id,
               SideBySide& side) {
-  const LoadedModel loaded = load_model(model_file(run));
+  ModelFile file = read_model_file(model_file(run));
+  if (!can_load(file)) return;  // an operator that an earlier command trained, and this program does not have
+  const LoadedModel loaded = load_model(std::move(file), fmt::format("drawing a sample of '{}'", run.string()));
   ShownSamples shown = at_last_frame(shown_samples(*loaded.predictor, reader, {id}));
   side.set = std::move(shown.set);
   side.cell_kind = shown.cell_kind;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "evaluate/loaded_model.h"
 #include "evaluate/shown_samples.h"
 #include "scratch.h"
 
@@ -68,6 +69,38 @@ Samples samples_of(std::int64_t count, std::int64_t frames) {
     }
   }
   return s;
+}
+
+// This program is without LibTorch.
+TEST(LoadedModel, WhatNeedsLibTorchIsKnownBeforeItIsLoaded) {
+  ModelFile lano, fno;
+  lano.architecture = {{"name", "lano"}};
+  fno.architecture = {{"name", "fno"}};
+  EXPECT_TRUE(can_load(lano));
+  EXPECT_FALSE(can_load(lano, true));
+  EXPECT_FALSE(can_load(fno));
+  EXPECT_ERROR_WITH(load_model(fno, "testing"), "testing: ");
+}
+
+// A model that gives all times at once, as channels [N, T, du]: frames [T, N, du] of a dataset with its times.
+TEST(Predictor, ChannelsOfAllTimesBecomeFrames) {
+  class Numbered : public Adder {
+   public:
+    Numbered() : Adder(Task::steady) { together = {0, 1, 2}; }
+
+   protected:
+    void apply(std::span<const Operator::Query> queries) override {
+      for (const Operator::Query& query : queries) {
+        for (std::size_t i = 0; i < query.output.size(); ++i) query.output[i] = static_cast<float>(i);
+      }
+    }
+  } numbered;
+  const Samples samples = samples_of(2, 3);
+  const Prediction prediction = numbered.predict(line({0, 1, 2}), samples);
+  EXPECT_EQ(prediction.frames, 3);
+  EXPECT_EQ(std::vector<float>(prediction.values.begin() + 12, prediction.values.end()),
+            (std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}));
+  EXPECT_ERROR_WITH(numbered.predict(line({0, 1, 3}), samples), "the 3 times that the model predicts at once");
 }
 
 TEST(Predictor, RollsOutFromTheFirstFrameAndBeyondTheLast) {
