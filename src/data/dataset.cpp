@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/fnv.h"
+#include "core/turn_axes.h"
 
 namespace lano {
 namespace {
@@ -231,13 +232,9 @@ void DatasetReader::turn_times_into_channels(Samples& samples) const {
              fields = static_cast<std::size_t>(description_.output_channels()) / times;
   std::vector<float> frames(times * points * fields);
   for (std::size_t from = 0; from < samples.output.size(); from += frames.size()) {
-    const auto sample = samples.output.begin() + static_cast<std::ptrdiff_t>(from);
-    std::copy_n(sample, frames.size(), frames.begin());
-    for (std::size_t t = 0; t < times; ++t) {
-      for (std::size_t n = 0; n < points; ++n)
-        std::copy_n(frames.begin() + static_cast<std::ptrdiff_t>((t * points + n) * fields), fields,
-                    sample + static_cast<std::ptrdiff_t>((n * times + t) * fields));
-    }
+    const std::span<float> sample = std::span(samples.output).subspan(from, frames.size());
+    std::copy(sample.begin(), sample.end(), frames.begin());
+    turn_axes(frames, times, points, fields, sample);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/turn_axes.h"
 #include "runtime/roll_out.h"
 
 namespace lano {
@@ -21,17 +22,6 @@ std::int64_t end_of_group(const Samples& samples, std::int64_t first) {
     points += samples.points_of(last);
   }
   return last;
-}
-
-// [N, T, du] becomes [T, N, du].
-void channels_to_frames(std::span<const float> from, std::int64_t times, std::int64_t channels, std::span<float> to) {
-  const auto fields = static_cast<std::size_t>(channels), frames = static_cast<std::size_t>(times),
-             points = from.size() / (fields * frames);
-  for (std::size_t n = 0; n < points; ++n) {
-    for (std::size_t t = 0; t < frames; ++t)
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((n * frames + t) * fields), fields,
-                  to.begin() + static_cast<std::ptrdiff_t>((t * points + n) * fields));
-  }
 }
 
 }  // namespace
@@ -93,8 +83,9 @@ Prediction Predictor::predict(const SetDescription& set, const Samples& samples,
       for (std::int64_t i = first; i < last; ++i) query(i).output = channels_of[static_cast<std::size_t>(i - first)];
       apply(queries);
       for (std::int64_t i = first; i < last; ++i)
-        channels_to_frames(channels_of[static_cast<std::size_t>(i - first)], prediction.frames, channels,
-                           room(i, 0, prediction.frames));
+        turn_axes(channels_of[static_cast<std::size_t>(i - first)], static_cast<std::size_t>(samples.points_of(i)),
+                  static_cast<std::size_t>(prediction.frames), static_cast<std::size_t>(channels),
+                  room(i, 0, prediction.frames));
       continue;
     }
     for (std::int64_t frame = 0; frame < prediction.frames; ++frame) {

@@ -94,34 +94,6 @@ std::string geometry_text(const DataFacts& facts) {
              : fmt::format("{} {}", geometry_name(facts.set.geometry), shape_text(facts.set.shape));
 }
 
-}  // namespace
-
-DataFacts data_facts(const std::string& file, std::optional<Task> task) {
-  TrainConfig data;
-  data.data = file;
-  return data_facts(data, task);
-}
-
-namespace {
-
-DataFacts facts_of(const TrainConfig& data, std::optional<Task> task);
-
-}  // namespace
-
-DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
-  if (data.times == Times::channels) {
-    TrainConfig with_frames = data;
-    with_frames.times = Times::frames;
-    const std::vector<double> of_fields = data_facts(with_frames, task).output_scale;
-    DataFacts facts = facts_of(data, Task::steady);
-    for (std::size_t c = 0; c < facts.output_scale.size(); ++c) facts.output_scale[c] = of_fields[c % of_fields.size()];
-    return facts;
-  }
-  return facts_of(data, task);
-}
-
-namespace {
-
 DataFacts facts_of(const TrainConfig& data, std::optional<Task> task) {
   // If first frames are given and nothing else is requested, the history is stepped.
   const DatasetReader reader = open_training_set(data, task.value_or(Task::autoregressive));
@@ -158,6 +130,24 @@ DataFacts facts_of(const TrainConfig& data, std::optional<Task> task) {
 }
 
 }  // namespace
+
+DataFacts data_facts(const std::string& file, std::optional<Task> task) {
+  TrainConfig data;
+  data.data = file;
+  return data_facts(data, task);
+}
+
+DataFacts data_facts(const TrainConfig& data, std::optional<Task> task) {
+  if (data.times == Times::channels) {
+    TrainConfig with_frames = data;
+    with_frames.times = Times::frames;
+    const std::vector<double> of_fields = data_facts(with_frames, task).output_scale;
+    DataFacts facts = facts_of(data, Task::steady);
+    for (std::size_t c = 0; c < facts.output_scale.size(); ++c) facts.output_scale[c] = of_fields[c % of_fields.size()];
+    return facts;
+  }
+  return facts_of(data, task);
+}
 
 const std::vector<Size>& own_sizes() {
   static const std::vector<Size> sizes{{3, 16, 2, 16}, {4, 24, 3, 32}, {4, 32, 4, 64},   {6, 32, 4, 64},

@@ -14,7 +14,7 @@ constexpr std::size_t kThrough = 6;
 
 Displacement::Displacement(const MeanField& mean, const Shape& mesh, const std::vector<bool>& periodic,
                            const std::vector<double>& stretch)
-    : mean_(mean) {
+    : mean_(mean), trained_(mesh == mean.shape() && stretch.empty()) {
   const auto itself = [](std::size_t points) {
     std::vector<AxisRow> rows(points);
     for (std::size_t i = 0; i < points; ++i) rows[i].at[0] = i;
@@ -68,6 +68,15 @@ std::vector<float> Displacement::of(std::span<const float> x, std::int64_t begin
                                     std::int64_t count) const {
   const std::vector<double>& scale = mean_.scale();
   const std::size_t dims = scale.size();
+  if (trained_) {
+    std::vector<float> moved(static_cast<std::size_t>(count) * dims);
+    const std::size_t skipped = static_cast<std::size_t>(first - begins) * dims,
+                      before = static_cast<std::size_t>(first) * dims;
+    for (std::size_t i = 0; i < moved.size(); ++i)
+      moved[i] = static_cast<float>(
+          (static_cast<double>(x[skipped + i]) - static_cast<double>(mean_.values()[before + i])) / scale[i % dims]);
+    return moved;
+  }
   // T x - P mean on the inner mesh: of all its points, or where those are the mesh's, of the ones wanted.
   const auto before = static_cast<std::size_t>(pointwise() ? first : 0);
   std::vector<double> inner((pointwise() ? static_cast<std::size_t>(count) : inner_points()) * dims, 0.0);

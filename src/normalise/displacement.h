@@ -51,6 +51,7 @@ class Displacement {
   void add_mean(std::size_t inner, double factor, std::span<double> sum) const;
 
   const MeanField& mean_;
+  bool trained_;  // the trained mesh itself, as nearly always
   std::vector<Axis> axes_;
   std::vector<std::size_t> known_, extents_, inner_;  // of the trained mesh, the mesh and the inner one
 };

@@ -61,15 +61,7 @@ std::vector<AxisRow> MeshAxis::to_points(std::size_t through, bool wraps) const 
 }
 
 std::vector<AxisRow> MeshAxis::to_known(std::size_t through) const {
-  const std::size_t steps = periodic ? points : points - 1, known_steps = periodic ? known : known - 1;
-  std::vector<AxisRow> rows(known);
-  for (std::size_t k = 0; k < known; ++k) {
-    double place =
-        known_steps > 0 ? static_cast<double>(k) * static_cast<double>(steps) / static_cast<double>(known_steps) : 0;
-    if (!periodic) place /= stretch;
-    rows[k] = row_at(place, points, through, false);
-  }
-  return rows;
+  return MeshAxis{points, known, periodic, 1 / stretch}.to_points(through, false);
 }
 
 std::vector<MeshAxis> mesh_axes(const Shape& known, const Shape& mesh, const std::vector<bool>& periodic,
